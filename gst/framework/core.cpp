@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core.hpp"
+
+#include "src/frame.hpp"
+#include "src/resultmeta.hpp"
+
+#ifdef GSTCV_HAVE_CUDA
+#include "src/gpuframe.hpp"
+#endif
+#ifdef GSTCV_HAVE_GST_CUDA
+#include "src/cudacontext.hpp"
+#endif
+
+GST_DEBUG_CATEGORY_EXTERN(gst_opencv_cuda_debug);
+#define GST_CAT_DEFAULT gst_opencv_cuda_debug
+
+namespace gstcv {
+namespace {
+
+const GEnumValue backend_values[] = {
+    {static_cast<int>(Backend::automatic), "The GPU when there is one, else the CPU", "auto"},
+    {static_cast<int>(Backend::cuda), "The GPU; without one the element fails to start", "cuda"},
+    {static_cast<int>(Backend::cpu), "The CPU", "cpu"},
+    {0, nullptr, nullptr}};
+const EnumType backend_type{"GstOpenCvCudaBackend", backend_values};
+
+// Ids of the properties that every element has; the operation's own follow.
+enum : guint { PROP_BACKEND = 1, PROP_DEVICE, PROP_POST_MESSAGES, PROP_DRAW, PROP_OWN };
+
+// The CPU fallback is announced once per bus, not once per element of a pipeline.
+bool first_on_bus(GstElement* element) {
+  static const GQuark told = g_quark_from_static_string("opencvcuda-told-cpu");
+  GstBus* bus = gst_element_get_bus(element);
+  if (!bus) return false;
+  const bool first = !g_object_replace_qdata(G_OBJECT(bus), told, nullptr, GINT_TO_POINTER(1), nullptr, nullptr);
+  if (!first) {
+    gst_object_unref(bus);
+    return false;
+  }
+  gst_object_unref(bus);
+  return true;
+}
+
+}  // namespace
+
+#ifdef GSTCV_HAVE_CUDA
+namespace {
+bool gpu_stand_in = false;
+}
+void set_gpu_stand_in(bool on) { gpu_stand_in = on; }
+
+struct Core::Gpu {
+  explicit Gpu(Device& device) : device(device) {}
+  Device& device;
+  Stream* stream = nullptr;  // of the last frame
+  EventRef last;             // its completion
+  std::vector<std::unique_ptr<ScratchPool>> scratch;
+  Values<GpuMat> values;
+  std::array<cv::cuda::HostMem, 3> pinned;
+
+  ScratchPool& pool(std::size_t i) {
+    while (scratch.size() <= i) scratch.push_back(std::make_unique<ScratchPool>());
+    return *scratch[i];
+  }
+};
+#else
+struct Core::Gpu {};
+#endif
+
+Core::Core(GstElement* owner, const Element& element) : owner_(owner), element_(element), pending_(element.make()) {}
+
+Core::~Core() = default;
+
+void Core::install_properties(GObjectClass* klass, const Element& e) {
+  const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+  const auto ready = static_cast<GParamFlags>(flags | GST_PARAM_MUTABLE_READY);
+  const auto playing = static_cast<GParamFlags>(flags | GST_PARAM_MUTABLE_PLAYING);
+  g_object_class_install_property(
+      klass, PROP_BACKEND,
+      g_param_spec_enum("backend", "backend", "Where the operation runs", register_enum(backend_type), 0, ready));
+  g_object_class_install_property(klass, PROP_DEVICE,
+                                  g_param_spec_int("cuda-device-id", "cuda-device-id", "CUDA device, -1 for the first", -1, G_MAXINT, -1, ready));
+  if (e.gives_result)
+    g_object_class_install_property(
+        klass, PROP_POST_MESSAGES,
+        g_param_spec_boolean("post-messages", "post-messages", "Post each result as an element message too", FALSE, playing));
+  if (e.draws)
+    g_object_class_install_property(klass, PROP_DRAW,
+                                    g_param_spec_boolean("draw", "draw", "Paint the result into the frame", FALSE, playing));
+  guint id = PROP_OWN;
+  for (const Property& p : e.properties) g_object_class_install_property(klass, id++, p.make_spec());
+}
+
+void Core::set_property(guint id, const GValue* value, GParamSpec* spec) {
+  const std::lock_guard guard(lock_);
+  if (id == PROP_BACKEND) {
+    backend_ = static_cast<Backend>(g_value_get_enum(value));
+  } else if (id == PROP_DEVICE) {
+    device_id_ = g_value_get_int(value);
+  } else if (id == PROP_POST_MESSAGES) {
+    post_messages_ = g_value_get_boolean(value);
+  } else if (id == PROP_DRAW) {
+    draw_ = g_value_get_boolean(value);
+  } else {
+    const Property& p = element_.properties.at(id - PROP_OWN);
+    const std::string refusal = p.refusal(value);
+    if (!refusal.empty()) {
+      g_warning("%s: %s; the old value stays", GST_OBJECT_NAME(owner_), refusal.c_str());
+      GST_WARNING_OBJECT(owner_, "%s refused: %s", spec->name, refusal.c_str());
+      return;
+    }
+    p.set(pending_->settings(), value);
+    changed_ = true;
+  }
+}
+
+void Core::get_property(guint id, GValue* value) {
+  const std::lock_guard guard(lock_);
+  if (id == PROP_BACKEND)
+    g_value_set_enum(value, static_cast<int>(backend_));
+  else if (id == PROP_DEVICE)
+    g_value_set_int(value, device_id_);
+  else if (id == PROP_POST_MESSAGES)
+    g_value_set_boolean(value, post_messages_);
+  else if (id == PROP_DRAW)
+    g_value_set_boolean(value, draw_);
+  else
+    element_.properties.at(id - PROP_OWN).get(pending_->settings(), value);
+}
+
+bool Core::open() {
+  Backend wanted;
+  {
+    const std::lock_guard guard(lock_);
+    wanted = backend_;
+  }
+  std::string problem = "this build of the plugin has no CUDA; build it with GST_OPENCV_CUDA=1";
+  active_ = Backend::cpu;
+#ifdef GSTCV_HAVE_CUDA
+  if (wanted != Backend::cpu && element_.has_gpu) {
+    try {
+      gpu_ = std::make_unique<Gpu>(Device::get(device_id_));
+      active_ = Backend::cuda;
+      problem.clear();
+    } catch (...) {
+      problem = current_error().what();
+    }
+  }
+#endif
+  if (!problem.empty() && wanted == Backend::cuda) {
+    post_error(Error::not_found(problem + "; or use backend=cpu"));
+    return false;
+  }
+  if (active_ == Backend::cpu && !element_.has_cpu) {
+    post_error(Error::not_found(element_.opencv + " has no CPU equivalent, and there is no GPU: " + problem));
+    return false;
+  }
+  if (!problem.empty() && wanted == Backend::automatic && first_on_bus(owner_))
+    GST_ELEMENT_INFO(owner_, RESOURCE, NOT_FOUND, ("Running on the CPU: %s", problem.c_str()), (nullptr));
+  operation_ = element_.make();
+  changed_ = true;
+  return true;
+}
+
+void Core::close() {
+  drain();
+  reset_pools();
+  if (operation_ && !gpu_lost().empty()) (void)operation_.release();  // destructors of OpenCV's objects would throw
+  operation_.reset();
+#ifdef GSTCV_HAVE_CUDA
+  if (gpu_) {
+    Device& device = gpu_->device;
+    gpu_.reset();
+    if (gpu_lost().empty()) device.trim();
+  }
+#endif
+}
+
+void Core::drain() {
+#ifdef GSTCV_HAVE_CUDA
+  if (gpu_) gpu_->device.drain();
+#endif
+}
+
+void Core::reset_pools() {
+#ifdef GSTCV_HAVE_CUDA
+  if (gpu_)
+    for (auto& pool : gpu_->scratch) pool->reset();
+#endif
+}
+
+Size Core::output_size(Size input) {
+  const std::lock_guard guard(lock_);
+  return element_.output_size ? element_.output_size(pending_->settings(), input) : input;
+}
+
+bool Core::identity(const Layout& in, const Layout& out) {
+  const std::lock_guard guard(lock_);
+  return pending_->identity(in, out);
+}
+
+void Core::take_settings(const Layout* input) {
+  const std::lock_guard guard(lock_);
+  if (!changed_) return;
+  for (const Property& p : element_.properties) p.copy(operation_->settings(), pending_->settings());
+  if (input) {
+    const std::string problem = operation_->check(*input);
+    if (!problem.empty()) throw Error::settings(problem);
+  }
+  changed_ = false;
+}
+
+GstFlowReturn Core::run(std::span<const PadBuffer> in, std::span<const PadBuffer> out, GstBuffer* result_target) {
+  try {
+    if (!gpu_lost().empty() && on_gpu()) throw Error::failed(gpu_lost());
+    take_settings(in.empty() ? nullptr : in[0].layout);
+    if (on_gpu())
+      run_gpu(in, out);
+    else
+      run_cpu(in, out);
+    if (element_.gives_result && result_target) publish(*in[0].layout, result_target);
+    return GST_FLOW_OK;
+  } catch (...) {
+    post_error(current_error());
+    return GST_FLOW_ERROR;
+  }
+}
+
+namespace {
+
+Layout seen(const PadBuffer& b, bool input) {
+  Layout l = input ? apply_crop(b.buffer, *b.layout) : *b.layout;
+  return b.luma ? l.luma() : l;
+}
+
+void check_unchanged(bool unchanged, const Element& e) {
+  if (!unchanged) throw Error::failed(e.opencv + " gave an output of another size or type than negotiated");
+}
+
+}  // namespace
+
+void Core::run_cpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out) {
+  std::vector<std::unique_ptr<HostFrame>> mapped;
+  Frames<Mat> f;
+  auto add = [&](std::vector<Image<Mat>>& to, const PadBuffer& b, bool input) {
+    if (!b.buffer) {
+      to.emplace_back();
+      return;
+    }
+    const Layout l = seen(b, input);
+    mapped.push_back(std::make_unique<HostFrame>(b.buffer, l, input ? GST_MAP_READ : GST_MAP_WRITE));
+    to.push_back({mapped.back()->planes, l});
+  };
+  for (const PadBuffer& b : in) add(f.in, b, true);
+  for (const PadBuffer& b : out) add(f.out, b, false);
+  operation_->cpu(f, values_);
+  for (std::size_t i = 0; i < out.size(); i++)
+    for (std::size_t p = 0; p < 4; p++) check_unchanged(f.out[i].planes[p].data == mapped[mapped.size() - out.size() + i]->planes[p].data, element_);
+}
+
+#ifdef GSTCV_HAVE_CUDA
+namespace {
+
+Image<Mat> as_host(const Image<GpuMat>& image) {
+  Image<Mat> out{{}, image.layout};
+  for (std::size_t p = 0; p < 4; p++) {
+    const GpuMat& m = image.planes[p];
+    if (!m.empty()) out.planes[p] = Mat(m.rows, m.cols, m.type(), m.data, m.step);
+  }
+  return out;
+}
+
+// On a simulated device, whose memory the host can read: the operation's CPU code, queued in the stream's order.
+void queue_cpu(const Element& e, Operation& now, const Frames<GpuMat>& f, Stream& stream) {
+  struct Job {
+    std::unique_ptr<Operation> operation;
+    Frames<Mat> frames;
+    Values<Mat> values;
+  };
+  auto job = std::make_unique<Job>();
+  job->operation = e.make();
+  for (const Property& p : e.properties) p.copy(job->operation->settings(), now.settings());
+  for (const auto& i : f.in) job->frames.in.push_back(as_host(i));
+  for (const auto& i : f.out) job->frames.out.push_back(as_host(i));
+  cuda_check(cudaLaunchHostFunc(
+                 stream.handle(),
+                 [](void* data) {
+                   const std::unique_ptr<Job> j(static_cast<Job*>(data));
+                   j->operation->cpu(j->frames, j->values);
+                 },
+                 job.release()),
+             "queue an operation");
+}
+
+}  // namespace
+
+void Core::run_gpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out) {
+  const DeviceGuard guard(gpu_->device.id());
+  Stream& stream = gpu_->device.thread_stream();
+  if (gpu_->stream && gpu_->stream != &stream) stream.wait(gpu_->last);  // funnel and input-selector alternate threads
+  gpu_->stream = &stream;
+
+  std::vector<std::unique_ptr<GpuFrame>> mapped;
+  Frames<GpuMat> f;
+  auto add = [&](std::vector<Image<GpuMat>>& to, const PadBuffer& b, bool input) {
+    if (!b.buffer) {
+      to.emplace_back();
+      return;
+    }
+    mapped.push_back(std::make_unique<GpuFrame>(b.buffer, seen(b, input), input ? GST_MAP_READ : GST_MAP_WRITE, stream,
+                                                gpu_->pool(f.in.size() + f.out.size())));
+    to.push_back({mapped.back()->planes, mapped.back()->layout()});
+  };
+  for (const PadBuffer& b : in) add(f.in, b, true);
+  for (const PadBuffer& b : out) add(f.out, b, false);
+
+  if (gpu_stand_in)
+    queue_cpu(element_, *operation_, f, stream);
+  else
+    operation_->gpu(f, gpu_->values, stream.cv());
+
+  gpu_->last = stream.record();
+  for (const auto& m : mapped) m->done(gpu_->last);
+  for (std::size_t i = 0; i < out.size(); i++) {
+    GpuFrame& m = *mapped[mapped.size() - out.size() + i];
+    for (std::size_t p = 0; p < 4; p++) check_unchanged(f.out[i].planes[p].data == m.planes[p].data, element_);
+    m.finish();
+  }
+  if (!element_.gives_result || gpu_stand_in) return;
+  bool any = false;
+  for (std::size_t i = 0; i < values_.size(); i++) {
+    const GpuMat& v = gpu_->values[i];
+    values_[i].release();
+    if (v.empty()) continue;
+    cv::cuda::HostMem& host = gpu_->pinned[i];
+    host.create(v.rows, v.cols, v.type());
+    v.download(host, stream.cv());
+    values_[i] = host.createMatHeader();
+    any = true;
+  }
+  if (any) stream.host_wait();
+}
+
+GstBuffer* Core::upload(GstBuffer* buffer, const Layout& layout) {
+  try {
+    const DeviceGuard guard(gpu_->device.id());
+    GpuFrame frame(buffer, apply_crop(buffer, layout), GST_MAP_READ, gpu_->device.thread_stream(), gpu_->pool(0));
+    return frame.uploaded();
+  } catch (...) {
+    post_error(current_error());
+    return nullptr;
+  }
+}
+#else
+void Core::run_gpu(std::span<const PadBuffer>, std::span<const PadBuffer>) {}
+GstBuffer* Core::upload(GstBuffer*, const Layout&) { return nullptr; }
+#endif
+
+void Core::publish(const Layout& input, GstBuffer* target) {
+  Result result;
+  operation_->result(values_, result);
+  if (result.empty()) return;
+  bool post = false, draw = false;
+  {
+    const std::lock_guard guard(lock_);
+    post = post_messages_;
+    draw = draw_;
+  }
+  if (draw) {
+    // Through a CPU map, also for frames on the GPU: painting is for looking at, not for speed.
+    HostFrame frame(target, input, GST_MAP_READWRITE);
+    Image<Mat> image{frame.planes, input};
+    operation_->draw(result, image);
+  }
+  GstStructure* s = to_structure(result, element_.name.c_str(), GST_OBJECT_NAME(owner_), input.width, input.height);
+  if (post) gst_element_post_message(owner_, gst_message_new_element(GST_OBJECT(owner_), gst_structure_copy(s)));
+  attach_result(target, element_.name.c_str(), GST_OBJECT_NAME(owner_), s);
+}
+
+bool Core::answer_query([[maybe_unused]] GstQuery* query) {
+#ifdef GSTCV_HAVE_GST_CUDA
+  {
+    const std::lock_guard guard(lock_);
+    if (backend_ == Backend::cpu) return false;
+  }
+  return answer_context_query(owner_, query, device_id());
+#else
+  return false;
+#endif
+}
+
+void Core::post_error(const Error& e) {
+  gchar* text = g_strdup_printf("%s: %s", element_.name.c_str(), e.what());
+  gst_element_message_full(owner_, GST_MESSAGE_ERROR, e.domain, e.code, text, nullptr, __FILE__, GST_FUNCTION, __LINE__);
+}
+
+}  // namespace gstcv

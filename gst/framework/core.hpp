@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What every kind of element shares: settings, backend, and the call of the operation on buffers.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <mutex>
+#include <span>
+
+#include "element.hpp"
+#include "src/error.hpp"
+
+namespace gstcv {
+
+enum class Backend { automatic, cuda, cpu };
+
+// A buffer of an input or output pad. Null buffer: an optional input that is not there.
+struct PadBuffer {
+  GstBuffer* buffer = nullptr;
+  const Layout* layout = nullptr;
+  bool luma = false;  // the operation sees the first plane only
+};
+
+class Core {
+ public:
+  Core(GstElement* owner, const Element& element);
+  ~Core();
+
+  // GObject properties; ids count from 1 in the order of install_properties().
+  static void install_properties(GObjectClass* klass, const Element& element);
+  void set_property(guint id, const GValue* value, GParamSpec* spec);
+  void get_property(guint id, GValue* value);
+
+  // NULL→READY: fixes the backend; posts an error and returns false when it cannot be had.
+  [[nodiscard]] bool open();
+  void close();
+  // EOS, flush, PAUSED→READY: nothing of upstream's stays with us.
+  void drain();
+  void reset_pools();
+
+  [[nodiscard]] bool opened() const { return operation_ != nullptr; }
+  [[nodiscard]] bool on_gpu() const { return active_ == Backend::cuda; }
+  [[nodiscard]] int device_id() const { return device_id_ < 0 ? 0 : device_id_; }
+  [[nodiscard]] const Element& element() const { return element_; }
+
+  // The size of the output for an input, by the present settings.
+  [[nodiscard]] Size output_size(Size input);
+  // Do the present settings leave the image as it is?
+  [[nodiscard]] bool identity(const Layout& in, const Layout& out);
+
+  // Runs the operation. Outputs are written; with none, the result is attached to `result_target` (writable).
+  // Posts one element error and returns GST_FLOW_ERROR when it fails.
+  [[nodiscard]] GstFlowReturn run(std::span<const PadBuffer> in, std::span<const PadBuffer> out, GstBuffer* result_target);
+  // A system-memory frame as a GPU frame (transfer full); null after posting an error.
+  [[nodiscard]] GstBuffer* upload(GstBuffer* buffer, const Layout& layout);
+
+  void post_error(const Error& error);
+  // Answers a query for the CUDA context; false when it is another one, or there is none to give.
+  [[nodiscard]] bool answer_query(GstQuery* query);
+
+ private:
+  struct Gpu;
+  void take_settings(const Layout* input);
+  void run_gpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
+  void run_cpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
+  void publish(const Layout& input, GstBuffer* target);
+
+  GstElement* owner_;
+  const Element& element_;
+
+  std::mutex lock_;  // guards the next block; taken by set_property, never during an operation
+  std::unique_ptr<Operation> pending_;
+  bool changed_ = true;
+  bool post_messages_ = false, draw_ = false;
+  Backend backend_ = Backend::automatic;
+  int device_id_ = -1;
+
+  Backend active_ = Backend::cpu;
+  std::unique_ptr<Operation> operation_;
+  Values<Mat> values_;
+  std::unique_ptr<Gpu> gpu_;
+};
+
+#ifdef GSTCV_HAVE_CUDA
+// For tests on a simulated device, which runs no kernels: operations run their CPU code in stream order instead.
+void set_gpu_stand_in(bool on);
+#endif
+
+}  // namespace gstcv

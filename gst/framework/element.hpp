@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// How an element is declared: one table entry beside the operation's struct. Everything else (GObject, caps, memory,
+// properties, docs, generic tests) is made from it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats.hpp"
+#include "operation.hpp"
+#include "property.hpp"
+
+namespace gstcv {
+
+enum class Kind {
+  filter,    // one image in, one image out
+  analyzer,  // one image in, passed on untouched with what was found attached
+  combiner,  // several images in, one out (or the first passed on with a result)
+  divider,   // one image in, several out
+};
+
+// A further input (combiner) or output (divider) with a name and a format rule of its own, such as `mask`.
+struct ExtraPad {
+  std::string name, blurb;
+  Formats formats;
+  bool optional = true;
+  bool same_size = true;  // as the first input
+};
+
+struct Element {
+  Kind kind = Kind::filter;
+  std::string name, long_name;     // "cudacanny", "CUDA Canny edge detector"
+  std::string opencv, text, line;  // the OpenCV function; what it computes; a pipeline to paste, without "gst-launch-1.0"
+  std::vector<FormatRow> rows;
+  std::vector<Property> properties;
+  std::vector<ExtraPad> extra_pads;
+  int min_inputs = 1, max_inputs = 1;    // combiner: sink_%u pads
+  int min_outputs = 1, max_outputs = 1;  // divider: src_%u pads
+  bool gives_result = false;             // a GstCustomMeta and, on request, messages
+  bool draws = false;                    // has a `draw` property
+  bool full_range = false;               // gray output is full range whatever the input is (edges, masks)
+  bool null_stream = false;              // OpenCV does part of the work on the NULL stream
+  bool has_cpu = true, has_gpu = true;
+  std::function<std::unique_ptr<Operation>()> make;
+  std::function<Size(const void* op, Size input)> output_size;  // null: as the input
+
+  [[nodiscard]] const Property* find_property(const std::string& property_name) const;
+};
+
+// Every element of the plugin, in the order of their files. Made by the build from the source list.
+[[nodiscard]] const std::vector<const Element*>& all_elements();
+
+// Fills an Element; each call returns it for the next.
+template <class Op>
+class Declare : public Element {
+ public:
+  Declare(Kind k, const char* element_name, const char* element_long_name) {
+    kind = k;
+    name = element_name;
+    long_name = element_long_name;
+    make = [] { return std::make_unique<OperationOf<Op>>(); };
+    has_cpu = requires { &Op::cpu; };
+    has_gpu = requires { &Op::gpu; };
+    gives_result = requires { &Op::result; };
+    draws = requires { &Op::draw; };
+    if constexpr (requires(const Op& op, Size s) { op.output_size(s); })
+      output_size = [](const void* op, Size s) { return static_cast<const Op*>(op)->output_size(s); };
+  }
+
+  // Input formats, each giving one of the output formats.
+  Declare&& io(Formats in, Formats out) && {
+    rows.push_back({std::move(in), std::move(out), false});
+    return std::move(*this);
+  }
+  // Formats that come out as they go in (a luma view comes out as GRAY8).
+  Declare&& same(Formats formats) && {
+    rows.push_back({std::move(formats), {}, true});
+    return std::move(*this);
+  }
+  template <class T>
+  Declare&& property(const char* property_name, T Op::*member, Range range, const char* blurb, Rule rule = {}) && {
+    if constexpr (std::is_same_v<T, Size>) {
+      for (Property& p : make_size_properties<Op>(property_name, member, range, blurb, rule)) properties.push_back(std::move(p));
+    } else {
+      properties.push_back(make_property<Op, T>(property_name, member, range, blurb, rule));
+    }
+    return std::move(*this);
+  }
+  template <class T>
+    requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
+  Declare&& property(const char* property_name, T Op::*member, const char* blurb) && {
+    properties.push_back(make_property<Op, T>(property_name, member, {0, 1}, blurb));
+    return std::move(*this);
+  }
+  template <class T>
+  Declare&& property(const char* property_name, T Op::*member, const EnumType& type, const char* blurb) && {
+    properties.push_back(make_property<Op, T>(property_name, member, {0, 0}, blurb, {}, &type));
+    return std::move(*this);
+  }
+  Declare&& pad(ExtraPad extra) && {
+    extra_pads.push_back(std::move(extra));
+    return std::move(*this);
+  }
+  Declare&& inputs(int min, int max) && {
+    min_inputs = min;
+    max_inputs = max;
+    return std::move(*this);
+  }
+  Declare&& outputs(int min, int max) && {
+    min_outputs = min;
+    max_outputs = max;
+    return std::move(*this);
+  }
+  Declare&& full_range_output() && {
+    full_range = true;
+    return std::move(*this);
+  }
+  Declare&& uses_null_stream() && {
+    null_stream = true;
+    return std::move(*this);
+  }
+  // The OpenCV function it stands for, what it computes, and a pipeline to paste.
+  Declare&& doc(const char* opencv_function, const char* description, const char* launch_line) && {
+    opencv = opencv_function;
+    text = description;
+    line = launch_line;
+    return std::move(*this);
+  }
+};
+
+template <class Op>
+Declare<Op> filter(const char* name, const char* long_name) {
+  return {Kind::filter, name, long_name};
+}
+template <class Op>
+Declare<Op> analyzer(const char* name, const char* long_name) {
+  return {Kind::analyzer, name, long_name};
+}
+template <class Op>
+Declare<Op> combiner(const char* name, const char* long_name) {
+  return {Kind::combiner, name, long_name};
+}
+template <class Op>
+Declare<Op> divider(const char* name, const char* long_name) {
+  return {Kind::divider, name, long_name};
+}
+
+}  // namespace gstcv

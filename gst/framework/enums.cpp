@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "enums.hpp"
+
+#include <opencv2/imgproc.hpp>
+
+namespace gstcv {
+namespace {
+
+const GEnumValue border_values[] = {{cv::BORDER_CONSTANT, "iiiiii|abcdefgh|iiiiii with i = 0", "constant"},
+                                    {cv::BORDER_REPLICATE, "aaaaaa|abcdefgh|hhhhhh", "replicate"},
+                                    {cv::BORDER_REFLECT, "fedcba|abcdefgh|hgfedc", "reflect"},
+                                    {cv::BORDER_WRAP, "cdefgh|abcdefgh|abcdef", "wrap"},
+                                    {cv::BORDER_REFLECT_101, "gfedcb|abcdefgh|gfedcb", "reflect-101"},
+                                    {0, nullptr, nullptr}};
+
+const GEnumValue threshold_values[] = {{cv::THRESH_BINARY, "maxval above the threshold, else 0", "binary"},
+                                       {cv::THRESH_BINARY_INV, "0 above the threshold, else maxval", "binary-inv"},
+                                       {cv::THRESH_TRUNC, "the threshold above it, else unchanged", "trunc"},
+                                       {cv::THRESH_TOZERO, "unchanged above the threshold, else 0", "tozero"},
+                                       {cv::THRESH_TOZERO_INV, "0 above the threshold, else unchanged", "tozero-inv"},
+                                       {0, nullptr, nullptr}};
+
+}  // namespace
+
+const EnumType border_type{"GstOpenCvCudaBorderTypes", border_values};
+const EnumType threshold_type{"GstOpenCvCudaThresholdTypes", threshold_values};
+
+}  // namespace gstcv

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// OpenCV's enums as property types, shared by the elements that name them.
+#pragma once
+
+#include "property.hpp"
+
+namespace gstcv {
+
+extern const EnumType border_type;        // cv::BorderTypes
+extern const EnumType threshold_type;     // cv::ThresholdTypes, without the flags
+
+}  // namespace gstcv

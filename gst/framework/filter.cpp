@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Filters (an image from an image) and analyzers (an image passed on with what was found in it) on GstBaseTransform.
+#include <gst/base/gstbasetransform.h>
+
+#include "core.hpp"
+#include "kinds.hpp"
+#include "negotiation.hpp"
+#include "pad.hpp"
+
+GST_DEBUG_CATEGORY_EXTERN(gst_opencv_cuda_debug);
+#define GST_CAT_DEFAULT gst_opencv_cuda_debug
+
+namespace gstcv {
+namespace {
+
+struct Filter {
+  GstBaseTransform parent;
+  Core* core;
+  struct State {
+    Layout in, out;
+    bool luma = false;       // the operation sees the input's first plane
+    bool uploads = false;    // an analyzer fed from system memory that passes its frame on in GPU memory
+    bool same = false;       // input and output caps agree in format, size and memory
+  }* state;
+};
+struct FilterClass {
+  GstBaseTransformClass parent_class;
+  const Element* element;
+};
+
+GstBaseTransformClass* parent_class = nullptr;
+
+Filter* self_of(gpointer object) { return static_cast<Filter*>(object); }
+bool is_analyzer(const Filter* f) { return f->core->element().kind == Kind::analyzer; }
+
+GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps, GstCaps* filter) {
+  Filter* self = self_of(trans);
+  Core& core = *self->core;
+  const bool gpu = !core.opened() || core.on_gpu();
+  const bool forward = direction == GST_PAD_SINK;
+  CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size(s); }};
+  GstCaps* out = nullptr;
+  if (is_analyzer(self)) {
+    // The frame goes on in the memory it came in; from system memory it may go on as the uploaded copy.
+    out = gst_caps_new_empty();
+    for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+      const auto kind = memory_kind(caps, i);
+      if (!kind) continue;
+      m.kinds = {*kind};
+      if (gpu && forward && kind == MemoryKind::system) m.kinds = {MemoryKind::gpu_mat, MemoryKind::system};
+      if (gpu && !forward && kind == MemoryKind::gpu_mat) m.kinds = {MemoryKind::gpu_mat, MemoryKind::system};
+      GstCaps* one = gst_caps_copy_nth(caps, i);
+      out = gst_caps_merge(out, map_caps(m, one));
+      gst_caps_unref(one);
+    }
+  } else {
+    out = map_caps(m, caps);
+  }
+  if (filter) {
+    GstCaps* both = gst_caps_intersect_full(filter, out, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref(out);
+    out = both;
+  }
+  GST_DEBUG_OBJECT(self, "%" GST_PTR_FORMAT " gives %" GST_PTR_FORMAT, caps, out);
+  return out;
+}
+
+GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps, GstCaps* other) {
+  other = gst_caps_make_writable(gst_caps_truncate(other));
+  if (direction == GST_PAD_SINK) fixate_range(self_of(trans)->core->element(), caps, other);
+  return gst_caps_fixate(other);
+}
+
+gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
+  Filter* self = self_of(trans);
+  const auto from = Layout::from_caps(in), to = Layout::from_caps(out);
+  const Format* format = from ? find_input(self->core->element(), *from) : nullptr;
+  if (!format || !to) {
+    self->core->post_error(Error::format("cannot work with these caps"));
+    return FALSE;
+  }
+  Filter::State& s = *self->state;
+  s.in = *from;
+  s.out = *to;
+  s.luma = format->luma;
+  s.same = memory_kind(in) == memory_kind(out) && from->format() == to->format() && from->type() == to->type() &&
+           from->width == to->width && from->height == to->height;
+  s.uploads = is_analyzer(self) && memory_kind(in) == MemoryKind::system && memory_kind(out) == MemoryKind::gpu_mat;
+  return TRUE;
+}
+
+gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
+  const auto layout = Layout::from_caps(caps);
+  if (!layout) return FALSE;
+  *size = layout->size;
+  return TRUE;
+}
+
+gboolean propose(GstBaseTransform* trans, GstQuery* decided, GstQuery* query) {
+  // In passthrough the base class asks downstream.
+  if (!decided) return GST_BASE_TRANSFORM_CLASS(parent_class)->propose_allocation(trans, decided, query);
+  return propose_allocation(*self_of(trans)->core, query);
+}
+
+gboolean decide(GstBaseTransform* trans, GstQuery* query) {
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  GstBufferPool* pool = output_pool(*self_of(trans)->core, caps, query);
+  if (!pool) {
+    self_of(trans)->core->post_error(Error::failed("cannot set up a pool of output buffers"));
+    return FALSE;
+  }
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  guint size = 0, min = 0, max = 0;
+  gst_buffer_pool_config_get_params(config, nullptr, &size, &min, &max);
+  gst_structure_free(config);
+  while (gst_query_get_n_allocation_pools(query) > 0) gst_query_remove_nth_allocation_pool(query, 0);
+  gst_query_add_allocation_pool(query, pool, size, min, max);
+  gst_object_unref(pool);
+  return TRUE;
+}
+
+GstFlowReturn prepare_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
+  Filter* self = self_of(trans);
+  Filter::State& s = *self->state;
+  if (s.uploads) {
+    *out = self->core->upload(in, s.in);
+    if (!*out) return GST_FLOW_ERROR;
+    copy_metas(in, s.in, *out, s.out);
+    return GST_FLOW_OK;
+  }
+  if (is_analyzer(self)) {
+    // Only metadata is added: the memories stay shared with whoever else holds the buffer.
+    *out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
+    return GST_FLOW_OK;
+  }
+  if (s.same && !gst_buffer_get_video_crop_meta(in) && self->core->identity(s.in, s.out)) {
+    *out = in;
+    return GST_FLOW_OK;
+  }
+  return parent_class->prepare_output_buffer(trans, in, out);
+}
+
+GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
+  Filter* self = self_of(trans);
+  const Filter::State& s = *self->state;
+  if (is_analyzer(self)) {
+    const PadBuffer input{out, &s.in, s.luma};
+    return self->core->run({&input, 1}, {}, out);
+  }
+  if (in == out) return GST_FLOW_OK;
+  const PadBuffer input{in, &s.in, s.luma};
+  const PadBuffer output{out, &s.out, false};
+  return self->core->run({&input, 1}, {&output, 1}, out);
+}
+
+// Contexts are asked for in the NULL state too: sinks change state first.
+gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
+  if (self_of(trans)->core->answer_query(query)) return TRUE;
+  return parent_class->query(trans, direction, query);
+}
+
+gboolean element_query(GstElement* element, GstQuery* query) {
+  if (self_of(element)->core->answer_query(query)) return TRUE;
+  return GST_ELEMENT_CLASS(parent_class)->query(element, query);
+}
+
+gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, GstBuffer* in) {
+  const Filter::State& s = *self_of(trans)->state;
+  return keep_meta(out, meta, in, s.in, s.out);
+}
+
+gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) self_of(trans)->core->drain();
+  return parent_class->sink_event(trans, event);
+}
+
+gboolean stop(GstBaseTransform* trans) {
+  self_of(trans)->core->drain();
+  self_of(trans)->core->reset_pools();
+  return TRUE;
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
+  Filter* self = self_of(element);
+  if (change == GST_STATE_CHANGE_NULL_TO_READY && !self->core->open()) return GST_STATE_CHANGE_FAILURE;
+  const GstStateChangeReturn r = GST_ELEMENT_CLASS(parent_class)->change_state(element, change);
+  if (change == GST_STATE_CHANGE_READY_TO_NULL) self->core->close();
+  return r;
+}
+
+void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
+  self_of(o)->core->set_property(id, value, spec);
+  // The output's size may follow from the settings.
+  if (self_of(o)->core->element().output_size) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
+}
+void get_property(GObject* o, guint id, GValue* value, GParamSpec*) { self_of(o)->core->get_property(id, value); }
+
+void finalize(GObject* o) {
+  delete self_of(o)->core;
+  delete self_of(o)->state;
+  G_OBJECT_CLASS(parent_class)->finalize(o);
+}
+
+void class_init(gpointer klass, gpointer data) {
+  const auto& e = *static_cast<const Element*>(data);
+  parent_class = static_cast<GstBaseTransformClass*>(g_type_class_peek_parent(klass));
+  static_cast<FilterClass*>(klass)->element = &e;
+  auto* object = G_OBJECT_CLASS(klass);
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  setup_class(object, e);
+  GST_ELEMENT_CLASS(klass)->change_state = change_state;
+  GST_ELEMENT_CLASS(klass)->query = element_query;
+  auto add_pad = [&](const char* name, GstPadDirection direction, const Formats& formats) {
+    GstCaps* caps = template_caps(formats);
+    gst_element_class_add_pad_template(GST_ELEMENT_CLASS(klass), gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
+    gst_caps_unref(caps);
+  };
+  add_pad("sink", GST_PAD_SINK, input_formats(e));
+  add_pad("src", GST_PAD_SRC, output_formats(e));
+  auto* t = GST_BASE_TRANSFORM_CLASS(klass);
+  t->transform_caps = transform_caps;
+  t->fixate_caps = fixate_caps;
+  t->set_caps = set_caps;
+  t->get_unit_size = get_unit_size;
+  t->propose_allocation = propose;
+  t->decide_allocation = decide;
+  t->prepare_output_buffer = prepare_output;
+  t->transform = transform;
+  t->transform_meta = transform_meta;
+  t->sink_event = sink_event;
+  t->query = query;
+  t->stop = stop;
+  t->passthrough_on_same_caps = FALSE;
+}
+
+void instance_init(GTypeInstance* instance, gpointer klass) {
+  auto* self = reinterpret_cast<Filter*>(instance);
+  self->core = new Core(GST_ELEMENT(instance), *static_cast<FilterClass*>(klass)->element);
+  self->state = new Filter::State;
+}
+
+}  // namespace
+
+GType filter_type(const Element& e) {
+  const GTypeInfo info{sizeof(FilterClass), nullptr, nullptr, class_init, nullptr, &e, sizeof(Filter), 0, instance_init, nullptr};
+  return g_type_register_static(GST_TYPE_BASE_TRANSFORM, gtype_name(e).c_str(), &info, static_cast<GTypeFlags>(0));
+}
+
+}  // namespace gstcv

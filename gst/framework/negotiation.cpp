@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "negotiation.hpp"
+
+#include <gst/opencvcuda/gpumat.h>
+
+#include <algorithm>
+
+namespace gstcv {
+namespace {
+
+constexpr const char* cuda_feature = "memory:CUDAMemory";
+
+// gst-plugins-bad's CUDA memory knows these; asked for another it gives none, or aborts.
+bool cuda_memory_knows(const Format& f) {
+  switch (f.video) {
+    case GST_VIDEO_FORMAT_I420:
+    case GST_VIDEO_FORMAT_YV12:
+    case GST_VIDEO_FORMAT_NV12:
+    case GST_VIDEO_FORMAT_NV21:
+    case GST_VIDEO_FORMAT_P010_10LE:
+    case GST_VIDEO_FORMAT_Y444:
+    case GST_VIDEO_FORMAT_BGRA:
+    case GST_VIDEO_FORMAT_RGBA:
+    case GST_VIDEO_FORMAT_RGBx:
+    case GST_VIDEO_FORMAT_BGRx:
+    case GST_VIDEO_FORMAT_ARGB:
+    case GST_VIDEO_FORMAT_ABGR:
+    case GST_VIDEO_FORMAT_RGB:
+    case GST_VIDEO_FORMAT_BGR:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool offered(const Format& f, MemoryKind kind) {
+  if (kind == MemoryKind::cuda) return cuda_memory_knows(f);
+  return kind != MemoryKind::system || !f.gpu_only;
+}
+
+void add_unique(Formats& to, const Format& f) {
+  if (std::find(to.begin(), to.end(), f) == to.end()) to.push_back(f);
+}
+
+Format output_of_same(const Format& in) { return in.luma ? Format{GST_VIDEO_FORMAT_GRAY8} : in; }
+
+// The other side of one format, as the rows say.
+Formats counterparts(const Element& e, const Format& f, bool forward) {
+  Formats out;
+  for (const FormatRow& row : e.rows) {
+    if (row.same) {
+      for (const Format& in : row.in) {
+        // An analyzer passes its input on as it is; the view is only what it looks at.
+        const Format result = e.kind == Kind::analyzer ? in : output_of_same(in);
+        if (forward && in == f) add_unique(out, result);
+        if (!forward && result == f) add_unique(out, in);
+      }
+      continue;
+    }
+    const Formats& here = forward ? row.in : row.out;
+    const Formats& there = forward ? row.out : row.in;
+    if (std::find(here.begin(), here.end(), f) != here.end())
+      for (const Format& g : there) add_unique(out, g);
+  }
+  return out;
+}
+
+// Does a structure's field (absent, fixed or a list) allow this string?
+bool allows(const GstStructure* s, const char* field, const std::string& value) {
+  const GValue* have = gst_structure_get_value(s, field);
+  if (!have) return true;
+  GValue want = G_VALUE_INIT;
+  g_value_init(&want, G_TYPE_STRING);
+  g_value_set_string(&want, value.c_str());
+  const bool ok = gst_value_can_intersect(have, &want);
+  g_value_unset(&want);
+  return ok;
+}
+
+bool allows(const GstStructure* s, const Format& f) {
+  if (f.is_mat()) return gst_structure_has_name(s, mat_media_type) && allows(s, "type", f.name());
+  return gst_structure_has_name(s, "video/x-raw") && allows(s, "format", f.name());
+}
+
+void set_list(GstStructure* s, const char* field, const Formats& formats) {
+  GValue list = G_VALUE_INIT;
+  gst_value_list_init(&list, static_cast<guint>(formats.size()));
+  for (const Format& f : formats) {
+    GValue v = G_VALUE_INIT;
+    g_value_init(&v, G_TYPE_STRING);
+    g_value_set_string(&v, f.name().c_str());
+    gst_value_list_append_and_take_value(&list, &v);
+  }
+  if (formats.size() == 1)
+    gst_structure_set_value(s, field, gst_value_list_get_value(&list, 0));
+  else
+    gst_structure_set_value(s, field, &list);
+  g_value_unset(&list);
+}
+
+// Adds structures for formats, video and mats apart, with the other fields taken from `like` (null: a template's).
+void append(GstCaps*& caps, const Formats& formats, MemoryKind kind, const GstStructure* like) {
+  for (const bool mat : {false, true}) {
+    Formats part;
+    for (const Format& f : formats)
+      if (f.is_mat() == mat && offered(f, kind)) part.push_back(f);
+    if (part.empty()) continue;
+    GstStructure* s = nullptr;
+    if (like && !mat && gst_structure_has_name(like, "video/x-raw")) {
+      s = gst_structure_copy(like);
+    } else {
+      s = gst_structure_new(mat ? mat_media_type : "video/x-raw", "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height",
+                            GST_TYPE_INT_RANGE, 1, G_MAXINT, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
+      for (const char* field : {"width", "height", "framerate"})
+        if (const GValue* v = like ? gst_structure_get_value(like, field) : nullptr) gst_structure_set_value(s, field, v);
+    }
+    set_list(s, mat ? "type" : "format", part);
+    caps = gst_caps_merge_structure_full(caps, s, kind == MemoryKind::system ? nullptr : gst_caps_features_new(feature_of(kind), nullptr));
+  }
+}
+
+}  // namespace
+
+const char* feature_of(MemoryKind kind) {
+  switch (kind) {
+    case MemoryKind::gpu_mat:
+      return GST_CAPS_FEATURE_MEMORY_GPU_MAT;
+    case MemoryKind::cuda:
+      return cuda_feature;
+    default:
+      return GST_CAPS_FEATURE_MEMORY_SYSTEM_MEMORY;
+  }
+}
+
+std::optional<MemoryKind> memory_kind(const GstCaps* caps, guint index) {
+  const GstCapsFeatures* f = gst_caps_get_features(caps, index);
+  if (!f || gst_caps_features_is_any(f)) return MemoryKind::system;
+  for (MemoryKind k : {MemoryKind::gpu_mat, MemoryKind::cuda, MemoryKind::system})
+    if (gst_caps_features_contains(f, feature_of(k))) return k;
+  return std::nullopt;
+}
+
+MemoryKinds memory_kinds([[maybe_unused]] bool gpu) {
+  MemoryKinds kinds;
+#ifdef GSTCV_HAVE_CUDA
+  if (gpu) {
+    kinds.push_back(MemoryKind::gpu_mat);
+#ifdef GSTCV_HAVE_GST_CUDA
+    kinds.push_back(MemoryKind::cuda);
+#endif
+  }
+#endif
+  kinds.push_back(MemoryKind::system);
+  return kinds;
+}
+
+GstCaps* template_caps(const Formats& formats) {
+  GstCaps* caps = gst_caps_new_empty();
+  for (MemoryKind kind : memory_kinds(true)) append(caps, formats, kind, nullptr);
+  return caps;
+}
+
+Formats input_formats(const Element& e) {
+  Formats out;
+  for (const FormatRow& row : e.rows)
+    for (const Format& f : row.in) add_unique(out, f);
+  return out;
+}
+
+Formats output_formats(const Element& e) {
+  Formats out;
+  for (const Format& f : input_formats(e))
+    for (const Format& g : counterparts(e, f, true)) add_unique(out, g);
+  return out;
+}
+
+GstCaps* map_caps(const CapsMapping& m, const GstCaps* caps) {
+  GstCaps* out = gst_caps_new_empty();
+  const Formats candidates = m.forward ? input_formats(m.element) : output_formats(m.element);
+  for (MemoryKind kind : m.kinds) {
+    for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+      const GstStructure* s = gst_caps_get_structure(caps, i);
+      const auto from = memory_kind(caps, i);
+      if (!from) continue;
+      // Formats that stay keep their colorimetry; the others lose it.
+      Formats kept, changed;
+      for (const Format& f : candidates) {
+        if (!allows(s, f) || !offered(f, *from)) continue;
+        for (const Format& g : counterparts(m.element, f, m.forward)) add_unique(g == f ? kept : changed, g);
+      }
+      GstStructure* like = gst_structure_copy(s);
+      if (m.element.output_size) {
+        int w = 0, h = 0;
+        if (m.forward && m.size && gst_structure_get_int(s, "width", &w) && gst_structure_get_int(s, "height", &h)) {
+          const Size size = m.size({w, h});
+          gst_structure_set(like, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
+        } else {
+          gst_structure_set(like, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
+        }
+      }
+      append(out, kept, kind, like);
+      gst_structure_remove_fields(like, "colorimetry", "chroma-site", nullptr);
+      append(out, changed, kind, like);
+      gst_structure_free(like);
+    }
+  }
+  return out;
+}
+
+const Format* find_input(const Element& e, const Layout& layout) {
+  for (const FormatRow& row : e.rows)
+    for (const Format& f : row.in)
+      if (layout.is_mat ? f.is_mat() && f.mat == layout.type() : f.video == layout.format()) return &f;
+  return nullptr;
+}
+
+void fixate_range(const Element& e, const GstCaps* in, GstCaps* out) {
+  GstVideoInfo from;
+  GstStructure* s = gst_caps_get_structure(out, 0);
+  const char* format = gst_structure_get_string(s, "format");
+  if (!format || !g_str_has_prefix(format, "GRAY") || gst_structure_has_field(s, "colorimetry")) return;
+  if (!gst_caps_is_fixed(in) || !gst_video_info_from_caps(&from, in) || !GST_VIDEO_INFO_IS_YUV(&from)) return;
+  GstVideoColorimetry c = from.colorimetry;
+  c.matrix = GST_VIDEO_COLOR_MATRIX_UNKNOWN;
+  if (e.full_range) c.range = GST_VIDEO_COLOR_RANGE_0_255;
+  gchar* text = gst_video_colorimetry_to_string(&c);
+  if (text) gst_structure_set(s, "colorimetry", G_TYPE_STRING, text, nullptr);
+  g_free(text);
+}
+
+}  // namespace gstcv

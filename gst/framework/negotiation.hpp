@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// From the table of formats to caps, and back.
+#pragma once
+
+#include <functional>
+
+#include "element.hpp"
+
+namespace gstcv {
+
+// Where frames live, in order of preference.
+enum class MemoryKind { gpu_mat, cuda, system };
+[[nodiscard]] const char* feature_of(MemoryKind kind);
+[[nodiscard]] std::optional<MemoryKind> memory_kind(const GstCaps* caps, guint index = 0);
+using MemoryKinds = std::vector<MemoryKind>;
+// Those of this build; on the CPU backend system memory only.
+[[nodiscard]] MemoryKinds memory_kinds(bool gpu);
+
+// What a pad can ever carry.
+[[nodiscard]] GstCaps* template_caps(const Formats& formats);
+[[nodiscard]] Formats input_formats(const Element& element);
+[[nodiscard]] Formats output_formats(const Element& element);
+
+struct CapsMapping {
+  const Element& element;
+  bool forward = true;                           // from input caps to output caps
+  MemoryKinds kinds;                             // of the result
+  std::function<Size(Size)> size;                // forward: output size of an input size; null: the same size
+};
+// All that the other side may be, most preferred first. The memory kind does not depend on the given caps'.
+[[nodiscard]] GstCaps* map_caps(const CapsMapping& mapping, const GstCaps* caps);
+
+// The row entry for fixed input caps; null when the element does not take it.
+[[nodiscard]] const Format* find_input(const Element& element, const Layout& layout);
+
+// Gray output of a color input says its range explicitly, since absent colorimetry means limited there and full here.
+void fixate_range(const Element& element, const GstCaps* in, GstCaps* out);
+
+}  // namespace gstcv

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// What all kinds of element do at a pad: allocation, contexts, metas.
+#pragma once
+
+#include <gst/video/video.h>
+
+#include "core.hpp"
+
+namespace gstcv {
+
+// Answers an upstream ALLOCATION query on a sink pad: pools of GPU frames or of pinned memory, video and crop metas.
+[[nodiscard]] bool propose_allocation(const Core& core, GstQuery* query);
+
+// A configured, inactive pool for output buffers of these caps (transfer full); downstream's own where it offers one
+// for foreign or system memory. Null when it cannot be set up.
+[[nodiscard]] GstBufferPool* output_pool(const Core& core, GstCaps* caps, GstQuery* downstream);
+
+// Copies flags, times and metas that stay valid for an output of another size or format; positions are scaled.
+void copy_metas(GstBuffer* from, const Layout& in, GstBuffer* to, const Layout& out);
+
+// Does a meta stay valid, as it is, on an output of this layout? Positional ones of another size are scaled onto `to`.
+[[nodiscard]] bool keep_meta(GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in, const Layout& out);
+
+}  // namespace gstcv
