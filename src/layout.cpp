@@ -145,6 +145,8 @@ Layout Layout::compact() const {
   const bool luma_only = n_planes < static_cast<int>(GST_VIDEO_INFO_N_PLANES(&video));
   gst_video_info_set_format(&info, luma_only ? GST_VIDEO_FORMAT_GRAY8 : format(), static_cast<guint>(width),
                             static_cast<guint>(height));
+  info.colorimetry = video.colorimetry;
+  info.chroma_site = video.chroma_site;
   return *from_video_info(info);
 }
 

@@ -194,6 +194,11 @@ Size Core::output_size(Size input) {
   return element_.output_size ? element_.output_size(pending_->settings(), input) : input;
 }
 
+std::vector<FormatRow> Core::rows() {
+  const std::lock_guard guard(lock_);
+  return element_.rows_by_settings ? element_.rows_by_settings(pending_->settings()) : element_.rows;
+}
+
 bool Core::identity(const Layout& in, const Layout& out) {
   const std::lock_guard guard(lock_);
   return pending_->identity(in, out);

@@ -46,6 +46,8 @@ class Core {
 
   // The size of the output for an input, by the present settings.
   [[nodiscard]] Size output_size(Size input);
+  // The table of formats, by the present settings.
+  [[nodiscard]] std::vector<FormatRow> rows();
   // Do the present settings leave the image as it is?
   [[nodiscard]] bool identity(const Layout& in, const Layout& out);
 

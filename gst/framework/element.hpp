@@ -44,8 +44,10 @@ struct Element {
   bool full_range = false;               // gray output is full range whatever the input is (edges, masks)
   bool null_stream = false;              // OpenCV does part of the work on the NULL stream
   bool has_cpu = true, has_gpu = true;
+  bool converts_color = false;           // the output's colorimetry is free, and kept where downstream does not ask for another
   std::function<std::unique_ptr<Operation>()> make;
-  std::function<Size(const void* op, Size input)> output_size;  // null: as the input
+  std::function<Size(const void* op, Size input)> output_size;  // null: as the input; an empty Size: as downstream asks
+  std::function<std::vector<FormatRow>(const void* op)> rows_by_settings;  // null: `rows`, which else is their union
 
   [[nodiscard]] const Property* find_property(const std::string& property_name) const;
 };
@@ -68,6 +70,8 @@ class Declare : public Element {
     draws = requires { &Op::draw; };
     if constexpr (requires(const Op& op, Size s) { op.output_size(s); })
       output_size = [](const void* op, Size s) { return static_cast<const Op*>(op)->output_size(s); };
+    if constexpr (requires(const Op& op) { op.rows(); })
+      rows_by_settings = [](const void* op) { return static_cast<const Op*>(op)->rows(); };
   }
 
   // Input formats, each giving one of the output formats.
@@ -116,6 +120,10 @@ class Declare : public Element {
   }
   Declare&& full_range_output() && {
     full_range = true;
+    return std::move(*this);
+  }
+  Declare&& converts_colorimetry() && {
+    converts_color = true;
     return std::move(*this);
   }
   Declare&& uses_null_stream() && {

@@ -13,6 +13,13 @@ const GEnumValue border_values[] = {{cv::BORDER_CONSTANT, "iiiiii|abcdefgh|iiiii
                                     {cv::BORDER_REFLECT_101, "gfedcb|abcdefgh|gfedcb", "reflect-101"},
                                     {0, nullptr, nullptr}};
 
+const GEnumValue interpolation_values[] = {{cv::INTER_NEAREST, "The nearest pixel", "nearest"},
+                                           {cv::INTER_LINEAR, "Linear between 2×2 pixels", "linear"},
+                                           {cv::INTER_CUBIC, "Cubic over 4×4 pixels", "cubic"},
+                                           {cv::INTER_AREA, "The mean of the covered area when shrinking", "area"},
+                                           {cv::INTER_LANCZOS4, "Lanczos over 8×8 pixels", "lanczos4"},
+                                           {0, nullptr, nullptr}};
+
 const GEnumValue threshold_values[] = {{cv::THRESH_BINARY, "maxval above the threshold, else 0", "binary"},
                                        {cv::THRESH_BINARY_INV, "0 above the threshold, else maxval", "binary-inv"},
                                        {cv::THRESH_TRUNC, "the threshold above it, else unchanged", "trunc"},
@@ -23,6 +30,7 @@ const GEnumValue threshold_values[] = {{cv::THRESH_BINARY, "maxval above the thr
 }  // namespace
 
 const EnumType border_type{"GstOpenCvCudaBorderTypes", border_values};
+const EnumType interpolation_type{"GstOpenCvCudaInterpolationFlags", interpolation_values};
 const EnumType threshold_type{"GstOpenCvCudaThresholdTypes", threshold_values};
 
 }  // namespace gstcv

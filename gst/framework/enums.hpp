@@ -7,6 +7,7 @@
 namespace gstcv {
 
 extern const EnumType border_type;        // cv::BorderTypes
+extern const EnumType interpolation_type; // cv::InterpolationFlags
 extern const EnumType threshold_type;     // cv::ThresholdTypes, without the flags
 
 }  // namespace gstcv

@@ -19,7 +19,8 @@ struct Filter {
   struct State {
     Layout in, out;
     bool luma = false;       // the operation sees the input's first plane
-    bool uploads = false;    // an analyzer fed from system memory that passes its frame on in GPU memory
+    bool uploads = false;    // from system to GPU memory: an analyzer, or settings that change nothing, pass the upload on
+    bool passed_on = false;  // this frame's output is its input, or the upload of it
     bool same = false;       // input and output caps agree in format, size and memory
   }* state;
 };
@@ -38,7 +39,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   Core& core = *self->core;
   const bool gpu = !core.opened() || core.on_gpu();
   const bool forward = direction == GST_PAD_SINK;
-  CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size(s); }};
+  CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size(s); }, core.rows()};
   GstCaps* out = nullptr;
   if (is_analyzer(self)) {
     // The frame goes on in the memory it came in; from system memory it may go on as the uploaded copy.
@@ -66,15 +67,14 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
 }
 
 GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps* caps, GstCaps* other) {
-  other = gst_caps_make_writable(gst_caps_truncate(other));
-  if (direction == GST_PAD_SINK) fixate_range(self_of(trans)->core->element(), caps, other);
+  if (direction == GST_PAD_SINK) return fixate_output(self_of(trans)->core->element(), caps, other);
   return gst_caps_fixate(other);
 }
 
 gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   Filter* self = self_of(trans);
   const auto from = Layout::from_caps(in), to = Layout::from_caps(out);
-  const Format* format = from ? find_input(self->core->element(), *from) : nullptr;
+  const auto format = from ? find_input(self->core->rows(), *from) : std::nullopt;
   if (!format || !to) {
     self->core->post_error(Error::format("cannot work with these caps"));
     return FALSE;
@@ -85,7 +85,7 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   s.luma = format->luma;
   s.same = memory_kind(in) == memory_kind(out) && from->format() == to->format() && from->type() == to->type() &&
            from->width == to->width && from->height == to->height;
-  s.uploads = is_analyzer(self) && memory_kind(in) == MemoryKind::system && memory_kind(out) == MemoryKind::gpu_mat;
+  s.uploads = memory_kind(in) == MemoryKind::system && memory_kind(out) == MemoryKind::gpu_mat;
   return TRUE;
 }
 
@@ -123,19 +123,22 @@ gboolean decide(GstBaseTransform* trans, GstQuery* query) {
 GstFlowReturn prepare_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
   Filter* self = self_of(trans);
   Filter::State& s = *self->state;
-  if (s.uploads) {
+  const bool analyzer = is_analyzer(self);
+  const bool cropped = gst_buffer_get_video_crop_meta(in) != nullptr;
+  s.passed_on = !analyzer && (s.uploads || (s.same && !cropped)) && self->core->identity(s.in, s.out);
+  if (s.uploads && (analyzer || s.passed_on)) {
     *out = self->core->upload(in, s.in);
     if (!*out) return GST_FLOW_ERROR;
     copy_metas(in, s.in, *out, s.out);
     return GST_FLOW_OK;
   }
-  if (is_analyzer(self)) {
-    // Only metadata is added: the memories stay shared with whoever else holds the buffer.
-    *out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
+  if (s.passed_on) {
+    *out = in;
     return GST_FLOW_OK;
   }
-  if (s.same && !gst_buffer_get_video_crop_meta(in) && self->core->identity(s.in, s.out)) {
-    *out = in;
+  if (analyzer) {
+    // Only metadata is added: the memories stay shared with whoever else holds the buffer.
+    *out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
     return GST_FLOW_OK;
   }
   return parent_class->prepare_output_buffer(trans, in, out);
@@ -148,7 +151,7 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     const PadBuffer input{out, &s.in, s.luma};
     return self->core->run({&input, 1}, {}, out);
   }
-  if (in == out) return GST_FLOW_OK;
+  if (s.passed_on) return GST_FLOW_OK;
   const PadBuffer input{in, &s.in, s.luma};
   const PadBuffer output{out, &s.out, false};
   return self->core->run({&input, 1}, {&output, 1}, out);
@@ -191,8 +194,10 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
 
 void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
   self_of(o)->core->set_property(id, value, spec);
-  // The output's size may follow from the settings.
-  if (self_of(o)->core->element().output_size) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
+  // The output's size and the formats of both pads may follow from the settings.
+  const Element& e = self_of(o)->core->element();
+  if (e.output_size || e.rows_by_settings) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
+  if (e.rows_by_settings) gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(o));
 }
 void get_property(GObject* o, guint id, GValue* value, GParamSpec*) { self_of(o)->core->get_property(id, value); }
 

@@ -38,7 +38,7 @@ Formats types(std::initializer_list<int> depths, std::initializer_list<int> chan
       const int type = CV_MAKETYPE(depth, cn);
       const auto formats = video_formats_of(type);
       for (GstVideoFormat f : formats) out.push_back({f});
-      if (formats.empty()) out.push_back({GST_VIDEO_FORMAT_UNKNOWN, type});
+      out.push_back({GST_VIDEO_FORMAT_UNKNOWN, type});
     }
   return out;
 }

@@ -10,7 +10,7 @@
 
 namespace gstcv {
 
-// A video format, or an OpenCV type that no video format has.
+// A video format, or a mat of an OpenCV type.
 struct Format {
   GstVideoFormat video = GST_VIDEO_FORMAT_UNKNOWN;
   int mat = -1;           // an OpenCV type; only when video is UNKNOWN
@@ -28,7 +28,7 @@ struct FormatRow {
   bool same = false;
 };
 
-// All formats of these depths (CV_8U, …) and channel counts: video formats where GStreamer has one, mats otherwise.
+// All formats of these depths (CV_8U, …) and channel counts: GStreamer's video formats of that type, and the mat.
 [[nodiscard]] Formats types(std::initializer_list<int> depths, std::initializer_list<int> channels);
 [[nodiscard]] Formats video(std::initializer_list<GstVideoFormat> formats);
 [[nodiscard]] Formats mats(std::initializer_list<int> types);

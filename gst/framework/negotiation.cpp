@@ -45,9 +45,9 @@ void add_unique(Formats& to, const Format& f) {
 Format output_of_same(const Format& in) { return in.luma ? Format{GST_VIDEO_FORMAT_GRAY8} : in; }
 
 // The other side of one format, as the rows say.
-Formats counterparts(const Element& e, const Format& f, bool forward) {
+Formats counterparts(const Element& e, const std::vector<FormatRow>& rows, const Format& f, bool forward) {
   Formats out;
-  for (const FormatRow& row : e.rows) {
+  for (const FormatRow& row : rows) {
     if (row.same) {
       for (const Format& in : row.in) {
         // An analyzer passes its input on as it is; the view is only what it looks at.
@@ -72,7 +72,7 @@ bool allows(const GstStructure* s, const char* field, const std::string& value) 
   GValue want = G_VALUE_INIT;
   g_value_init(&want, G_TYPE_STRING);
   g_value_set_string(&want, value.c_str());
-  const bool ok = gst_value_can_intersect(have, &want);
+  const bool ok = gst_value_intersect(nullptr, have, &want);  // can_intersect() only compares types
   g_value_unset(&want);
   return ok;
 }
@@ -160,23 +160,45 @@ GstCaps* template_caps(const Formats& formats) {
   return caps;
 }
 
-Formats input_formats(const Element& e) {
+namespace {
+
+Formats inputs_of(const std::vector<FormatRow>& rows) {
   Formats out;
-  for (const FormatRow& row : e.rows)
+  for (const FormatRow& row : rows)
     for (const Format& f : row.in) add_unique(out, f);
   return out;
 }
 
-Formats output_formats(const Element& e) {
+Formats outputs_of(const Element& e, const std::vector<FormatRow>& rows) {
   Formats out;
-  for (const Format& f : input_formats(e))
-    for (const Format& g : counterparts(e, f, true)) add_unique(out, g);
+  for (const Format& f : inputs_of(rows))
+    for (const Format& g : counterparts(e, rows, f, true)) add_unique(out, g);
   return out;
 }
 
+// Sets the output's size as the settings or downstream say.
+void set_size(const CapsMapping& m, GstStructure* s) {
+  if (!m.element.output_size) return;
+  int w = 0, h = 0;
+  Size size;
+  if (m.forward && m.size && gst_structure_get_int(s, "width", &w) && gst_structure_get_int(s, "height", &h)) size = m.size({w, h});
+  if (!size.empty()) {
+    gst_structure_set(s, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
+    return;
+  }
+  gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
+  if (gst_structure_has_field(s, "pixel-aspect-ratio"))
+    gst_structure_set(s, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, nullptr);
+}
+
+}  // namespace
+
+Formats input_formats(const Element& e) { return inputs_of(e.rows); }
+Formats output_formats(const Element& e) { return outputs_of(e, e.rows); }
+
 GstCaps* map_caps(const CapsMapping& m, const GstCaps* caps) {
   GstCaps* out = gst_caps_new_empty();
-  const Formats candidates = m.forward ? input_formats(m.element) : output_formats(m.element);
+  const Formats candidates = m.forward ? inputs_of(m.rows) : outputs_of(m.element, m.rows);
   for (MemoryKind kind : m.kinds) {
     for (guint i = 0; i < gst_caps_get_size(caps); i++) {
       const GstStructure* s = gst_caps_get_structure(caps, i);
@@ -186,18 +208,11 @@ GstCaps* map_caps(const CapsMapping& m, const GstCaps* caps) {
       Formats kept, changed;
       for (const Format& f : candidates) {
         if (!allows(s, f) || !offered(f, *from)) continue;
-        for (const Format& g : counterparts(m.element, f, m.forward)) add_unique(g == f ? kept : changed, g);
+        for (const Format& g : counterparts(m.element, m.rows, f, m.forward)) add_unique(g == f ? kept : changed, g);
       }
       GstStructure* like = gst_structure_copy(s);
-      if (m.element.output_size) {
-        int w = 0, h = 0;
-        if (m.forward && m.size && gst_structure_get_int(s, "width", &w) && gst_structure_get_int(s, "height", &h)) {
-          const Size size = m.size({w, h});
-          gst_structure_set(like, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
-        } else {
-          gst_structure_set(like, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
-        }
-      }
+      set_size(m, like);
+      if (m.element.converts_color) gst_structure_remove_fields(like, "colorimetry", "chroma-site", nullptr);
       append(out, kept, kind, like);
       gst_structure_remove_fields(like, "colorimetry", "chroma-site", nullptr);
       append(out, changed, kind, like);
@@ -212,6 +227,13 @@ const Format* find_input(const Element& e, const Layout& layout) {
     for (const Format& f : row.in)
       if (layout.is_mat ? f.is_mat() && f.mat == layout.type() : f.video == layout.format()) return &f;
   return nullptr;
+}
+
+std::optional<Format> find_input(const std::vector<FormatRow>& rows, const Layout& layout) {
+  for (const FormatRow& row : rows)
+    for (const Format& f : row.in)
+      if (layout.is_mat ? f.is_mat() && f.mat == layout.type() : f.video == layout.format()) return f;
+  return std::nullopt;
 }
 
 void fixate_range(const Element& e, const GstCaps* in, GstCaps* out) {

@@ -26,12 +26,18 @@ struct CapsMapping {
   bool forward = true;                           // from input caps to output caps
   MemoryKinds kinds;                             // of the result
   std::function<Size(Size)> size;                // forward: output size of an input size; null: the same size
+  std::vector<FormatRow> rows = element.rows;    // by the present settings
 };
 // All that the other side may be, most preferred first. The memory kind does not depend on the given caps'.
 [[nodiscard]] GstCaps* map_caps(const CapsMapping& mapping, const GstCaps* caps);
 
 // The row entry for fixed input caps; null when the element does not take it.
 [[nodiscard]] const Format* find_input(const Element& element, const Layout& layout);
+[[nodiscard]] std::optional<Format> find_input(const std::vector<FormatRow>& rows, const Layout& layout);
+
+// Picks the output format that loses least of the input, its colorimetry, and for elements that scale the size and
+// pixel-aspect-ratio that keep the picture's shape. `other` holds what is possible (transfer full, returned fixed).
+[[nodiscard]] GstCaps* fixate_output(const Element& element, const GstCaps* in, GstCaps* other);
 
 // Gray output of a color input says its range explicitly, since absent colorimetry means limited there and full here.
 void fixate_range(const Element& element, const GstCaps* in, GstCaps* out);

@@ -83,7 +83,8 @@ class Operation {
 //   void draw(const Result&, Mat& image) const                   paints it
 //   std::string check(const Layout&) const                       rules between settings, or with the input
 //   bool identity(…) const                                       settings that change nothing
-//   Size output_size(Size) const                                 for outputs of another size
+//   Size output_size(Size) const                                 for outputs of another size; empty: as downstream asks
+//   std::vector<FormatRow> rows() const                          for formats that depend on settings
 template <class Op>
 class OperationOf final : public Operation {
  public:

@@ -121,8 +121,8 @@ void resize_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, I
           channels,
           1,
           false,
+          plan.box_share,
           plan.tie_bias,
-          static_cast<float>(1. / (plan.x.scale * plan.y.scale)),
           plan.x,
           plan.y};
   job.rows = strip_rows(job, 32 * columns_per_thread, plan.taps > 0 ? most_rows : 8);

@@ -51,13 +51,13 @@ __global__ void __launch_bounds__(threads) average(const Job job) {
           }
         }
       }
-      const float weight = INTEGER_BOXES ? job.integer_box : box.weight(ky);
+      const float weight = INTEGER_BOXES ? 1.f : box.weight(ky);
 #pragma unroll
       for (int j = 0; j < columns_per_thread; ++j) sum[j] = fmaf(weight, part[j], sum[j]);
     }
     T result[columns_per_thread];
 #pragma unroll
-    for (int j = 0; j < columns_per_thread; ++j) result[j] = round_to<T>(sum[j] + job.tie_bias);
+    for (int j = 0; j < columns_per_thread; ++j) result[j] = round_to<T>(fmaf(sum[j], job.box_share, job.tie_bias));
     store(job.dst + (first_row + row) * job.dst_step + column * sizeof(T), result, job.columns - column,
           job.wide_stores);
   }

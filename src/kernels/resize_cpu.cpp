@@ -89,24 +89,30 @@ WITH_FMA void filter_rows(const Job& job) {
 template <typename T>
 WITH_FMA void average_rows(const Job& job) {
   std::vector<Span> spans;
-  for (int x = 0; x < job.dst.width; ++x) spans.push_back(span_at(job.plan.x, x));
+  const auto span = [&](const Axis& axis, int position) {
+    Span s = span_at(axis, position);
+    if (job.plan.integer_boxes) s.first = s.middle = s.last = 1.f;
+    return s;
+  };
+  for (int x = 0; x < job.dst.width; ++x) spans.push_back(span(job.plan.x, x));
   std::vector<float> sums(spans.size() * job.channels);
   for (int y = job.row_begin; y < job.row_end; ++y) {
-    const Span rows = span_at(job.plan.y, y);
-    std::fill(sums.begin(), sums.end(), job.plan.tie_bias);
+    const Span rows = span(job.plan.y, y);
+    std::fill(sums.begin(), sums.end(), 0.f);
     for (int ky = 0; ky < rows.count; ++ky) {
       const T* from = job.source_row<T>(rows.begin + ky);
       for (std::size_t i = 0; i < sums.size(); ++i) {
-        const Span& span = spans[i / job.channels];
-        const T* value = from + span.begin * job.channels + i % job.channels;
+        const Span& columns = spans[i / job.channels];
+        const T* value = from + columns.begin * job.channels + i % job.channels;
         float sum = 0.f;
-        for (int kx = 0; kx < span.count; ++kx, value += job.channels)
-          sum = std::fma(span.weight(kx), static_cast<float>(*value), sum);
+        for (int kx = 0; kx < columns.count; ++kx, value += job.channels)
+          sum = std::fma(columns.weight(kx), static_cast<float>(*value), sum);
         sums[i] = std::fma(rows.weight(ky), sum, sums[i]);
       }
     }
     T* to = job.result_row<T>(y);
-    for (std::size_t i = 0; i < sums.size(); ++i) to[i] = round_to<T>(sums[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i)
+      to[i] = round_to<T>(std::fma(sums[i], job.plan.box_share, job.plan.tie_bias));
   }
 }
 

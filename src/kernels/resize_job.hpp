@@ -22,10 +22,9 @@ struct Job {
   int src_width, src_height, dst_height;
   int columns;  // destination width * channels
   int channels;
-  int rows;           // destination rows of a block, 1 to most_rows
-  bool wide_stores;   // dst's rows are aligned for storing a thread's columns at once
-  float tie_bias;     // see Plan
-  float integer_box;  // area with whole factors: share of one source pixel in a box
+  int rows;                   // destination rows of a block, 1 to most_rows
+  bool wide_stores;           // dst's rows are aligned for storing a thread's columns at once
+  float box_share, tie_bias;  // see Plan
   Axis x, y;
 };
 

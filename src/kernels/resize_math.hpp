@@ -34,7 +34,8 @@ struct Axis {
 struct Plan {
   int taps;          // source pixels per direction: 1 nearest, 2 linear, 4 cubic, 8 lanczos4; 0 is a box average (area)
   bool fixed_point;  // cv::resize's integer arithmetic for 8-bit linear
-  bool integer_boxes;  // area: both factors are whole numbers
+  bool integer_boxes;  // area: both factors are whole numbers, all weights are 1 and the sum is divided
+  float box_share;     // area with integer boxes: share of one source pixel, else 1
   float tie_bias;      // area: added before rounding; cv::resize rounds ties up when it averages 2 x 2 pixels
   Axis x, y;
 };
@@ -54,10 +55,12 @@ inline Plan make_plan(Depth depth, int channels, const Plane& src, const Plane& 
         from, 1. / enlargement, enlargement, centre ? Placement::centre : Placement::corner, centre ? -0.75f : -0.5f,
         false};
   };
-  Plan plan{0, false, false, 0.f, axis(src.width, dst.width), axis(src.height, dst.height)};
+  Plan plan{0, false, false, 1.f, 0.f, axis(src.width, dst.width), axis(src.height, dst.height)};
   const auto place = [&](Placement placement) { plan.x.placement = plan.y.placement = placement; };
   const auto whole = [](double scale) { return std::abs(scale - std::round(scale)) < 2.2204460492503131e-16; };
   plan.integer_boxes = whole(plan.x.scale) && whole(plan.y.scale);
+  if (plan.integer_boxes)
+    plan.box_share = 1.f / static_cast<float>(std::round(plan.x.scale) * std::round(plan.y.scale));
   const bool halves = plan.integer_boxes && std::lround(plan.x.scale) == 2 && std::lround(plan.y.scale) == 2;
 
   // cv::resize takes a linear image of half size as an average of 2 x 2 pixels, which it also is.

@@ -28,7 +28,7 @@ Handles<cudaEvent_t, Event>& events() {
   return *all;
 }
 
-// Host functions see the status of the device only through the older callback.
+// While it runs, CUDA calls of its thread are refused.
 void call_host_function(const std::function<void()>& function) {
   in_host_function = true;
   function();
