@@ -12,7 +12,7 @@
 #include <functional>
 #include <stdexcept>
 
-#include "color.hpp"
+#include "src/kernels/color.hpp"
 
 using namespace gstcv::kernels;
 

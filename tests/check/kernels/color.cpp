@@ -2,7 +2,7 @@
 // Colour conversion against the formulas of ITU-R BT.601, BT.709 and BT.2020 in double precision: every pair of
 // formats, all colour spaces, odd sizes, padded and unaligned rows. With GSTCV_TEST_GPU the GPU function is tested,
 // against the formulas and, exactly, against the CPU function; without a device that exits with 77 (skipped).
-#include "color.hpp"
+#include "src/kernels/color.hpp"
 
 #include <algorithm>
 #include <array>

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "color.hpp"
+#include "src/kernels/color.hpp"
 
 namespace gstcv::kernels::test {
 
