@@ -69,7 +69,7 @@ void* allocate_device(Device& device, std::size_t size) {
 GstMemory* GpuMatMemory::publish() {
   auto* m = g_new0(GstGpuMatMemory, 1);
   m->state = this;
-  gst_memory_init(GST_MEMORY_CAST(m), GST_MEMORY_FLAG_NO_SHARE, allocator(), nullptr, layout_.size, 0, 0, layout_.size);
+  gst_memory_init(GST_MEMORY_CAST(m), static_cast<GstMemoryFlags>(0), allocator(), nullptr, layout_.size, 0, 0, layout_.size);
   return GST_MEMORY_CAST(m);
 }
 
@@ -198,8 +198,8 @@ gpointer GpuMatMemory::map(GstMapFlags flags) {
     GST_CAT_LOG(cat_performance, "downloading %" G_GSIZE_FORMAT " bytes", layout_.size);
     order_.before_read(stream);
     copy_planes(false, stream);
-    order_.after_read(stream.record());
     stream.host_wait();
+    order_.write_completed();
     on_host_ = true;
   }
   if (flags & GST_MAP_WRITE) {
@@ -282,6 +282,9 @@ static GstMemory* gst_gpu_mat_memory_copy(GstMemory* m, gssize offset, gssize si
   return part;
 }
 
+// No part of a frame is a frame. (The flag NO_SHARE would also make gst_buffer_copy() copy every frame.)
+static GstMemory* gst_gpu_mat_memory_share(GstMemory*, gssize, gssize) { return nullptr; }
+
 static GstMemory* gst_opencv_cuda_allocator_alloc(GstAllocator*, gsize, GstAllocationParams*) {
   GST_ERROR("GPU frames need caps: use gst_gpu_mat_memory_new() or a gst_gpu_mat_buffer_pool_new()");
   return nullptr;
@@ -305,10 +308,20 @@ static void gst_opencv_cuda_allocator_init(GstOpenCvCudaAllocator* self) {
   a->mem_map_full = gst_gpu_mat_memory_map_full;
   a->mem_unmap_full = gst_gpu_mat_memory_unmap_full;
   a->mem_copy = gst_gpu_mat_memory_copy;
+  a->mem_share = gst_gpu_mat_memory_share;
   GST_OBJECT_FLAG_SET(a, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
 }
 
 gboolean gst_is_gpu_mat_memory(GstMemory* memory) { return GpuMatMemory::from(memory) != nullptr; }
+
+gboolean gst_gpu_mat_memory_get_plane(GstMemory* memory, guint plane, gpointer* data, gsize* step, gint* rows, gint* cols,
+                                      gint* type) {
+  const GpuMatMemory* m = GpuMatMemory::from(memory);
+  if (!m || plane >= m->frame().n_planes) return FALSE;
+  const GstGpuMatPlane& p = m->frame().planes[plane];
+  *data = p.data, *step = p.step, *rows = p.rows, *cols = p.cols, *type = p.type;
+  return TRUE;
+}
 
 // Runs f, turning an exception into a GError.
 template <class F>

@@ -65,8 +65,8 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool* pool, GstBuffer** out, Gst
 }
 
 static void pool_reset_buffer(GstBufferPool* pool, GstBuffer* buffer) {
-  // A consumer may have replaced the memory; the base class then drops the buffer.
-  if (gst_buffer_n_memory(buffer) == 1)
+  // A consumer may have replaced the memory, or share it with another buffer; the base class then drops the buffer.
+  if (gst_buffer_n_memory(buffer) == 1 && gst_buffer_is_all_memory_writable(buffer))
     if (auto* m = gstcv::GpuMatMemory::from(gst_buffer_peek_memory(buffer, 0))) m->forget_content();
   GST_BUFFER_POOL_CLASS(gst_opencv_cuda_buffer_pool_parent_class)->reset_buffer(pool, buffer);
 }

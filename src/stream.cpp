@@ -126,8 +126,9 @@ void Stream::throttle() {
 
 void Stream::host_wait() { cuda_check(cudaStreamSynchronize(handle_), "wait for the GPU"); }
 
+// Who reads has waited for the writer, so that waiting for the readers is enough where there are any.
 void Ordering::before_write(Stream& stream) const {
-  stream.wait(writer_);
+  if (readers_.empty()) stream.wait(writer_);
   for (const EventRef& r : readers_) stream.wait(r);
 }
 
@@ -136,7 +137,7 @@ void Ordering::before_read(cudaStream_t foreign) const {
 }
 
 void Ordering::before_write(cudaStream_t foreign) const {
-  before_read(foreign);
+  if (readers_.empty()) before_read(foreign);
   for (const EventRef& r : readers_) cuda_check(cudaStreamWaitEvent(foreign, r.handle(), 0), "wait for another stream");
 }
 
@@ -157,8 +158,6 @@ void Ordering::after_write(const EventRef& event) {
   writer_ = event;
   readers_.clear();  // the write waited for them
 }
-
-void Ordering::host_wait_for_write() const { writer_.host_wait(); }
 
 void Ordering::host_wait_for_all() const {
   writer_.host_wait();

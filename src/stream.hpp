@@ -77,7 +77,7 @@ class Ordering {
   void before_write(cudaStream_t foreign) const;
   void after_read(const EventRef& event);
   void after_write(const EventRef& event);
-  void host_wait_for_write() const;  // until the last write is complete
+  void write_completed() { writer_ = {}; }  // the host waited for a read of it
   void host_wait_for_all() const;
 
  private:

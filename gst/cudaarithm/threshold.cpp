@@ -32,8 +32,9 @@ struct Threshold {
   bool otsu = false;
   double found = 0;
 
-  std::string check(const Layout& in) const {
-    return otsu && in.type() != CV_8UC1 ? "otsu needs an 8-bit gray image, not " + in.format_name() : "";
+  // Otsu's method is for 8-bit gray images.
+  std::vector<FormatRow> rows() const {
+    return {{otsu ? luma8() : luma8() + types({CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F}, {1, 2, 3, 4}), {}, true}};
   }
 
   void gpu(const GpuMat& in, GpuMat& out, GpuStream& stream) {
@@ -62,6 +63,8 @@ struct Threshold {
       loop<schar>(in, out);
     else if (depth == CV_32S)
       loop<int>(in, out);
+    else if (depth == CV_16S && std::floor(thresh) < limits(depth).first)
+      loop<short>(in, out);  // cv::threshold's trunc would give 0
     else
       cv::threshold(in, out, thresh, maxval, type);
   }
@@ -105,13 +108,13 @@ struct Threshold {
 
 extern const Element threshold =
     filter<Threshold>("cudathreshold", "CUDA threshold")
-        .same(luma8())
-        .same(types({CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F}, {1, 2, 3, 4}))
+        .formats(Threshold{}.rows())
         .property("thresh", &Threshold::thresh, {-1e9, 1e9}, "Threshold, in the image's values; each channel by itself")
         .property("maxval", &Threshold::maxval, {-1e9, 1e9}, "Value that binary and binary-inv set; limited to the image's type")
         .property("type", &Threshold::type, threshold_type, "What becomes of values above and below")
         .property("otsu", &Threshold::otsu,
                   "Find the threshold by Otsu's method (8-bit gray only); the result has it as `threshold`. Waits for the GPU")
+        .result_field("threshold", "double", "What Otsu's method found; only with otsu=true")
         .doc("cv::cuda::threshold", "Compares each value with a threshold and replaces those above, or those not above.",
              "videotestsrc ! cudathreshold thresh=100 ! videoconvert ! autovideosink");
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "src/frame.hpp"
 #include "src/resultmeta.hpp"
 
@@ -32,13 +35,9 @@ bool first_on_bus(GstElement* element) {
   static const GQuark told = g_quark_from_static_string("opencvcuda-told-cpu");
   GstBus* bus = gst_element_get_bus(element);
   if (!bus) return false;
-  const bool first = !g_object_replace_qdata(G_OBJECT(bus), told, nullptr, GINT_TO_POINTER(1), nullptr, nullptr);
-  if (!first) {
-    gst_object_unref(bus);
-    return false;
-  }
+  const bool first = g_object_replace_qdata(G_OBJECT(bus), told, nullptr, GINT_TO_POINTER(1), nullptr, nullptr);
   gst_object_unref(bus);
-  return true;
+  return first;
 }
 
 }  // namespace
@@ -176,7 +175,13 @@ void Core::close() {
 #endif
 }
 
+void Core::forget_error() {
+  const std::lock_guard guard(lock_);
+  last_error_.clear();
+}
+
 void Core::drain() {
+  forget_error();
 #ifdef GSTCV_HAVE_CUDA
   if (gpu_) gpu_->device.drain();
 #endif
@@ -206,11 +211,15 @@ bool Core::identity(const Layout& in, const Layout& out) {
 
 void Core::take_settings(const Layout* input) {
   const std::lock_guard guard(lock_);
-  if (!changed_) return;
+  const bool other_input = input && (input->type() != checked_type_ || Size(input->width, input->height) != checked_size_);
+  if (!changed_ && !other_input) return;
+  changed_ = true;  // until they pass
   for (const Property& p : element_.properties) p.copy(operation_->settings(), pending_->settings());
   if (input) {
     const std::string problem = operation_->check(*input);
     if (!problem.empty()) throw Error::settings(problem);
+    checked_type_ = input->type();
+    checked_size_ = {input->width, input->height};
   }
   changed_ = false;
 }
@@ -219,11 +228,13 @@ GstFlowReturn Core::run(std::span<const PadBuffer> in, std::span<const PadBuffer
   try {
     if (!gpu_lost().empty() && on_gpu()) throw Error::failed(gpu_lost());
     take_settings(in.empty() ? nullptr : in[0].layout);
+    has_values_ = true;
     if (on_gpu())
       run_gpu(in, out);
     else
       run_cpu(in, out);
-    if (element_.gives_result && result_target) publish(*in[0].layout, result_target);
+    if (element_.gives_result && result_target && has_values_) publish(*in[0].layout, result_target);
+    forget_error();
     return GST_FLOW_OK;
   } catch (...) {
     post_error(current_error());
@@ -237,6 +248,8 @@ Layout seen(const PadBuffer& b, bool input) {
   Layout l = input ? apply_crop(b.buffer, *b.layout) : *b.layout;
   return b.luma ? l.luma() : l;
 }
+
+bool has_buffer(const PadBuffer& b) { return b.buffer != nullptr; }
 
 void check_unchanged(bool unchanged, const Element& e) {
   if (!unchanged) throw Error::failed(e.opencv + " gave an output of another size or type than negotiated");
@@ -259,8 +272,12 @@ void Core::run_cpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out
   for (const PadBuffer& b : in) add(f.in, b, true);
   for (const PadBuffer& b : out) add(f.out, b, false);
   operation_->cpu(f, values_);
-  for (std::size_t i = 0; i < out.size(); i++)
-    for (std::size_t p = 0; p < 4; p++) check_unchanged(f.out[i].planes[p].data == mapped[mapped.size() - out.size() + i]->planes[p].data, element_);
+  std::size_t next = static_cast<std::size_t>(std::count_if(in.begin(), in.end(), has_buffer));
+  for (std::size_t i = 0; i < out.size(); i++) {
+    if (!out[i].buffer) continue;
+    const HostFrame& m = *mapped[next++];
+    for (std::size_t p = 0; p < 4; p++) check_unchanged(f.out[i].planes[p].data == m.planes[p].data, element_);
+  }
 }
 
 #ifdef GSTCV_HAVE_CUDA
@@ -291,7 +308,11 @@ void queue_cpu(const Element& e, Operation& now, const Frames<GpuMat>& f, Stream
                  stream.handle(),
                  [](void* data) {
                    const std::unique_ptr<Job> j(static_cast<Job*>(data));
-                   j->operation->cpu(j->frames, j->values);
+                   try {
+                     j->operation->cpu(j->frames, j->values);
+                   } catch (...) {
+                     g_warning("%s", current_error().what());  // nobody up there could catch it
+                   }
                  },
                  job.release()),
              "queue an operation");
@@ -326,11 +347,14 @@ void Core::run_gpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out
 
   gpu_->last = stream.record();
   for (const auto& m : mapped) m->done(gpu_->last);
+  std::size_t next = static_cast<std::size_t>(std::count_if(in.begin(), in.end(), has_buffer));
   for (std::size_t i = 0; i < out.size(); i++) {
-    GpuFrame& m = *mapped[mapped.size() - out.size() + i];
+    if (!out[i].buffer) continue;
+    GpuFrame& m = *mapped[next++];
     for (std::size_t p = 0; p < 4; p++) check_unchanged(f.out[i].planes[p].data == m.planes[p].data, element_);
     m.finish();
   }
+  has_values_ = !gpu_stand_in;
   if (!element_.gives_result || gpu_stand_in) return;
   bool any = false;
   for (std::size_t i = 0; i < values_.size(); i++) {
@@ -394,7 +418,20 @@ bool Core::answer_query([[maybe_unused]] GstQuery* query) {
 #endif
 }
 
+void Core::post_allocation_error() {
+  std::optional<Error> reason;
+#ifdef GSTCV_HAVE_CUDA
+  reason = take_allocation_error();
+#endif
+  post_error(reason.value_or(Error::no_memory("cannot allocate an output buffer")));
+}
+
 void Core::post_error(const Error& e) {
+  {
+    // A failed negotiation is tried again with each frame; once is enough to be told.
+    const std::lock_guard guard(lock_);
+    if (std::exchange(last_error_, e.what()) == e.what()) return;
+  }
   gchar* text = g_strdup_printf("%s: %s", element_.name.c_str(), e.what());
   gst_element_message_full(owner_, GST_MESSAGE_ERROR, e.domain, e.code, text, nullptr, __FILE__, GST_FUNCTION, __LINE__);
 }

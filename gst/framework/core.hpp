@@ -15,7 +15,7 @@ namespace gstcv {
 
 enum class Backend { automatic, cuda, cpu };
 
-// A buffer of an input or output pad. Null buffer: an optional input that is not there.
+// A buffer of an input or output pad. Null buffer: an optional input that is not there, an output that nobody takes.
 struct PadBuffer {
   GstBuffer* buffer = nullptr;
   const Layout* layout = nullptr;
@@ -58,12 +58,15 @@ class Core {
   [[nodiscard]] GstBuffer* upload(GstBuffer* buffer, const Layout& layout);
 
   void post_error(const Error& error);
+  // After a pool gave no buffer, which does not say why.
+  void post_allocation_error();
   // Answers a query for the CUDA context; false when it is another one, or there is none to give.
   [[nodiscard]] bool answer_query(GstQuery* query);
 
  private:
   struct Gpu;
   void take_settings(const Layout* input);
+  void forget_error();
   void run_gpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
   void run_cpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
   void publish(const Layout& input, GstBuffer* target);
@@ -74,6 +77,9 @@ class Core {
   std::mutex lock_;  // guards the next block; taken by set_property, never during an operation
   std::unique_ptr<Operation> pending_;
   bool changed_ = true;
+  std::string last_error_;  // posted since the last good frame, the start, EOS or a flush
+  int checked_type_ = -1;  // of the input that the settings were last checked for
+  Size checked_size_;
   bool post_messages_ = false, draw_ = false;
   Backend backend_ = Backend::automatic;
   int device_id_ = -1;
@@ -81,6 +87,7 @@ class Core {
   Backend active_ = Backend::cpu;
   std::unique_ptr<Operation> operation_;
   Values<Mat> values_;
+  bool has_values_ = false;  // false on a simulated device
   std::unique_ptr<Gpu> gpu_;
 };
 

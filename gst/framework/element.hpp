@@ -30,6 +30,11 @@ struct ExtraPad {
   bool same_size = true;  // as the first input
 };
 
+// A field of an element's result: its name, its type ("double", "GBytes, a mat of type 32SC1"), its meaning.
+struct ResultField {
+  std::string name, type, meaning;
+};
+
 struct Element {
   Kind kind = Kind::filter;
   std::string name, long_name;     // "cudacanny", "CUDA Canny edge detector"
@@ -37,9 +42,11 @@ struct Element {
   std::vector<FormatRow> rows;
   std::vector<Property> properties;
   std::vector<ExtraPad> extra_pads;
+  std::vector<ResultField> result_fields;
   int min_inputs = 1, max_inputs = 1;    // combiner: sink_%u pads
   int min_outputs = 1, max_outputs = 1;  // divider: src_%u pads
   bool gives_result = false;             // a GstCustomMeta and, on request, messages
+  bool passes_input = false;             // no image of its own: the first input goes on with the result attached
   bool draws = false;                    // has a `draw` property
   bool full_range = false;               // gray output is full range whatever the input is (edges, masks)
   bool null_stream = false;              // OpenCV does part of the work on the NULL stream
@@ -48,6 +55,8 @@ struct Element {
   std::function<std::unique_ptr<Operation>()> make;
   std::function<Size(const void* op, Size input)> output_size;  // null: as the input; an empty Size: as downstream asks
   std::function<std::vector<FormatRow>(const void* op)> rows_by_settings;  // null: `rows`, which else is their union
+
+  std::function<std::vector<FormatRow>(int inputs)> rows_by_inputs;  // combiner; null: `rows`, which else is their union
 
   [[nodiscard]] const Property* find_property(const std::string& property_name) const;
 };
@@ -63,6 +72,7 @@ class Declare : public Element {
     kind = k;
     name = element_name;
     long_name = element_long_name;
+    passes_input = k == Kind::analyzer;
     make = [] { return std::make_unique<OperationOf<Op>>(); };
     has_cpu = requires { &Op::cpu; };
     has_gpu = requires { &Op::gpu; };
@@ -70,6 +80,7 @@ class Declare : public Element {
     draws = requires { &Op::draw; };
     if constexpr (requires(const Op& op, Size s) { op.output_size(s); })
       output_size = [](const void* op, Size s) { return static_cast<const Op*>(op)->output_size(s); };
+    if constexpr (requires { Op::rows_for_inputs(1); }) rows_by_inputs = Op::rows_for_inputs;
     if constexpr (requires(const Op& op) { op.rows(); })
       rows_by_settings = [](const void* op) { return static_cast<const Op*>(op)->rows(); };
   }
@@ -77,6 +88,11 @@ class Declare : public Element {
   // Input formats, each giving one of the output formats.
   Declare&& io(Formats in, Formats out) && {
     rows.push_back({std::move(in), std::move(out), false});
+    return std::move(*this);
+  }
+  // The whole table, for formats that depend on settings.
+  Declare&& formats(std::vector<FormatRow> all) && {
+    rows = std::move(all);
     return std::move(*this);
   }
   // Formats that come out as they go in (a luma view comes out as GRAY8).
@@ -106,6 +122,11 @@ class Declare : public Element {
   }
   Declare&& pad(ExtraPad extra) && {
     extra_pads.push_back(std::move(extra));
+    return std::move(*this);
+  }
+  // What Op::result() sets, for the element's page.
+  Declare&& result_field(const char* field_name, const char* type, const char* meaning) && {
+    result_fields.push_back({field_name, type, meaning});
     return std::move(*this);
   }
   Declare&& inputs(int min, int max) && {
@@ -146,6 +167,14 @@ Declare<Op> filter(const char* name, const char* long_name) {
 template <class Op>
 Declare<Op> analyzer(const char* name, const char* long_name) {
   return {Kind::analyzer, name, long_name};
+}
+// An analyzer that may be told where to look: a combiner with the image at sink_0 and an optional 8-bit `mask`.
+template <class Op>
+Declare<Op> masked_analyzer(const char* name, const char* long_name) {
+  Declare<Op> d{Kind::combiner, name, long_name};
+  d.passes_input = true;
+  d.extra_pads.push_back({"mask", "Pixels to look at: those that are not 0", gray8()});
+  return d;
 }
 template <class Op>
 Declare<Op> combiner(const char* name, const char* long_name) {

@@ -39,24 +39,8 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   Core& core = *self->core;
   const bool gpu = !core.opened() || core.on_gpu();
   const bool forward = direction == GST_PAD_SINK;
-  CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size(s); }, core.rows()};
-  GstCaps* out = nullptr;
-  if (is_analyzer(self)) {
-    // The frame goes on in the memory it came in; from system memory it may go on as the uploaded copy.
-    out = gst_caps_new_empty();
-    for (guint i = 0; i < gst_caps_get_size(caps); i++) {
-      const auto kind = memory_kind(caps, i);
-      if (!kind) continue;
-      m.kinds = {*kind};
-      if (gpu && forward && kind == MemoryKind::system) m.kinds = {MemoryKind::gpu_mat, MemoryKind::system};
-      if (gpu && !forward && kind == MemoryKind::gpu_mat) m.kinds = {MemoryKind::gpu_mat, MemoryKind::system};
-      GstCaps* one = gst_caps_copy_nth(caps, i);
-      out = gst_caps_merge(out, map_caps(m, one));
-      gst_caps_unref(one);
-    }
-  } else {
-    out = map_caps(m, caps);
-  }
+  const CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size(s); }, core.rows()};
+  GstCaps* out = is_analyzer(self) ? map_passed_caps(m, gpu, caps) : map_caps(m, caps);
   if (filter) {
     GstCaps* both = gst_caps_intersect_full(filter, out, GST_CAPS_INTERSECT_FIRST);
     gst_caps_unref(out);
@@ -103,21 +87,7 @@ gboolean propose(GstBaseTransform* trans, GstQuery* decided, GstQuery* query) {
 }
 
 gboolean decide(GstBaseTransform* trans, GstQuery* query) {
-  GstCaps* caps = nullptr;
-  gst_query_parse_allocation(query, &caps, nullptr);
-  GstBufferPool* pool = output_pool(*self_of(trans)->core, caps, query);
-  if (!pool) {
-    self_of(trans)->core->post_error(Error::failed("cannot set up a pool of output buffers"));
-    return FALSE;
-  }
-  GstStructure* config = gst_buffer_pool_get_config(pool);
-  guint size = 0, min = 0, max = 0;
-  gst_buffer_pool_config_get_params(config, nullptr, &size, &min, &max);
-  gst_structure_free(config);
-  while (gst_query_get_n_allocation_pools(query) > 0) gst_query_remove_nth_allocation_pool(query, 0);
-  gst_query_add_allocation_pool(query, pool, size, min, max);
-  gst_object_unref(pool);
-  return TRUE;
+  return decide_allocation(*self_of(trans)->core, query);
 }
 
 GstFlowReturn prepare_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
@@ -141,7 +111,9 @@ GstFlowReturn prepare_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer**
     *out = gst_buffer_is_writable(in) ? in : gst_buffer_copy(in);
     return GST_FLOW_OK;
   }
-  return parent_class->prepare_output_buffer(trans, in, out);
+  const GstFlowReturn flow = parent_class->prepare_output_buffer(trans, in, out);
+  if (flow == GST_FLOW_ERROR) self->core->post_allocation_error();
+  return flow;
 }
 
 GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) {
@@ -193,11 +165,20 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
 }
 
 void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
-  self_of(o)->core->set_property(id, value, spec);
-  // The output's size and the formats of both pads may follow from the settings.
-  const Element& e = self_of(o)->core->element();
-  if (e.output_size || e.rows_by_settings) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
-  if (e.rows_by_settings) gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(o));
+  Core& core = *self_of(o)->core;
+  const Element& e = core.element();
+  if (!e.output_size && !e.rows_by_settings) {
+    core.set_property(id, value, spec);
+    return;
+  }
+  // The output's size and the formats of both pads follow from the settings.
+  const Size any{1000, 1000};
+  const auto rows = core.rows();
+  const Size size = core.output_size(any);
+  core.set_property(id, value, spec);
+  const bool other_rows = core.rows() != rows;
+  if (other_rows || core.output_size(any) != size) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
+  if (other_rows) gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(o));
 }
 void get_property(GObject* o, guint id, GValue* value, GParamSpec*) { self_of(o)->core->get_property(id, value); }
 

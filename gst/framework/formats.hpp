@@ -26,6 +26,7 @@ using Formats = std::vector<Format>;
 struct FormatRow {
   Formats in, out;
   bool same = false;
+  [[nodiscard]] bool operator==(const FormatRow&) const = default;
 };
 
 // All formats of these depths (CV_8U, …) and channel counts: GStreamer's video formats of that type, and the mat.

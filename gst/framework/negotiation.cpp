@@ -33,10 +33,14 @@ bool cuda_memory_knows(const Format& f) {
   }
 }
 
+}  // namespace
+
 bool offered(const Format& f, MemoryKind kind) {
   if (kind == MemoryKind::cuda) return cuda_memory_knows(f);
   return kind != MemoryKind::system || !f.gpu_only;
 }
+
+namespace {
 
 void add_unique(Formats& to, const Format& f) {
   if (std::find(to.begin(), to.end(), f) == to.end()) to.push_back(f);
@@ -50,8 +54,8 @@ Formats counterparts(const Element& e, const std::vector<FormatRow>& rows, const
   for (const FormatRow& row : rows) {
     if (row.same) {
       for (const Format& in : row.in) {
-        // An analyzer passes its input on as it is; the view is only what it looks at.
-        const Format result = e.kind == Kind::analyzer ? in : output_of_same(in);
+        // Passed on, an input stays as it is; the view is only what the operation looks at.
+        const Format result = e.passes_input ? in : output_of_same(in);
         if (forward && in == f) add_unique(out, result);
         if (!forward && result == f) add_unique(out, in);
       }
@@ -222,6 +226,49 @@ GstCaps* map_caps(const CapsMapping& m, const GstCaps* caps) {
   return out;
 }
 
+GstCaps* map_passed_caps(CapsMapping m, bool gpu, const GstCaps* caps) {
+  GstCaps* out = gst_caps_new_empty();
+  for (guint i = 0; i < gst_caps_get_size(caps); i++) {
+    const auto kind = memory_kind(caps, i);
+    if (!kind) continue;
+    m.kinds = {*kind};
+    if (gpu && kind == (m.forward ? MemoryKind::system : MemoryKind::gpu_mat)) m.kinds = {MemoryKind::gpu_mat, MemoryKind::system};
+    GstCaps* one = gst_caps_copy_nth(caps, i);
+    GstCaps* mapped = map_caps(m, one);
+    out = gst_caps_merge(out, mapped);
+    gst_caps_unref(one);
+  }
+  return out;
+}
+
+GstCaps* operand_caps(const Element& e, const ExtraPad* extra, const MemoryKinds& kinds, const GstCaps* first) {
+  GstCaps* out = gst_caps_new_empty();
+  for (MemoryKind kind : kinds) {
+    if (!first || gst_caps_is_any(first)) append(out, extra ? extra->formats : input_formats(e), kind, nullptr);
+    for (guint i = 0; first && i < gst_caps_get_size(first); i++) {
+      const GstStructure* s = gst_caps_get_structure(first, i);
+      Formats fitting;
+      for (const Format& f : input_formats(e))
+        for (const Format& g : extra ? extra->formats : input_formats(e))
+          if (allows(s, f) && (extra || output_of_same(f) == output_of_same(g))) add_unique(fitting, g);
+      GstStructure* like = gst_structure_new_empty("size");
+      if (!extra || extra->same_size)
+        for (const char* field : {"width", "height"})
+          if (const GValue* v = gst_structure_get_value(s, field)) gst_structure_set_value(like, field, v);
+      append(out, fitting, kind, like);
+      gst_structure_free(like);
+    }
+  }
+  return out;
+}
+
+GstCaps* intersect(GstCaps* wanted, GstCaps* other) {
+  GstCaps* out = gst_caps_intersect_full(wanted, other, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref(wanted);
+  gst_caps_unref(other);
+  return out;
+}
+
 const Format* find_input(const Element& e, const Layout& layout) {
   for (const FormatRow& row : e.rows)
     for (const Format& f : row.in)
@@ -242,8 +289,7 @@ void fixate_range(const Element& e, const GstCaps* in, GstCaps* out) {
   const char* format = gst_structure_get_string(s, "format");
   if (!format || !g_str_has_prefix(format, "GRAY") || gst_structure_has_field(s, "colorimetry")) return;
   if (!gst_caps_is_fixed(in) || !gst_video_info_from_caps(&from, in) || !GST_VIDEO_INFO_IS_YUV(&from)) return;
-  GstVideoColorimetry c = from.colorimetry;
-  c.matrix = GST_VIDEO_COLOR_MATRIX_UNKNOWN;
+  GstVideoColorimetry c = from.colorimetry;  // with its matrix: videoconvert takes gray of an unknown one for colour
   if (e.full_range) c.range = GST_VIDEO_COLOR_RANGE_0_255;
   gchar* text = gst_video_colorimetry_to_string(&c);
   if (text) gst_structure_set(s, "colorimetry", G_TYPE_STRING, text, nullptr);

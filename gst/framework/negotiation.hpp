@@ -16,6 +16,9 @@ using MemoryKinds = std::vector<MemoryKind>;
 // Those of this build; on the CPU backend system memory only.
 [[nodiscard]] MemoryKinds memory_kinds(bool gpu);
 
+// Is the format offered in this kind of memory?
+[[nodiscard]] bool offered(const Format& format, MemoryKind kind);
+
 // What a pad can ever carry.
 [[nodiscard]] GstCaps* template_caps(const Formats& formats);
 [[nodiscard]] Formats input_formats(const Element& element);
@@ -30,6 +33,14 @@ struct CapsMapping {
 };
 // All that the other side may be, most preferred first. The memory kind does not depend on the given caps'.
 [[nodiscard]] GstCaps* map_caps(const CapsMapping& mapping, const GstCaps* caps);
+
+// The same for an element that passes its input on: in the memory it came in, or uploaded when downstream takes that.
+[[nodiscard]] GstCaps* map_passed_caps(CapsMapping mapping, bool gpu, const GstCaps* caps);
+// What another input of a combiner (`extra` null: a numbered one) may be beside a first one with these caps (null: any).
+[[nodiscard]] GstCaps* operand_caps(const Element& element, const ExtraPad* extra, const MemoryKinds& kinds, const GstCaps* first);
+
+// What of `wanted` also `other` has, in wanted's order; takes both.
+[[nodiscard]] GstCaps* intersect(GstCaps* wanted, GstCaps* other);
 
 // The row entry for fixed input caps; null when the element does not take it.
 [[nodiscard]] const Format* find_input(const Element& element, const Layout& layout);

@@ -29,7 +29,8 @@ struct Image {
   Layout layout;
 };
 
-// All that one call works on. A missing optional input has empty planes.
+// All that one call works on: first the numbered pads (as many as the element can have), then its extra pads in the
+// order of their declaration. What is not there, an optional input or an output that nobody takes, has empty planes.
 template <class M>
 struct Frames {
   std::vector<Image<M>> in, out;

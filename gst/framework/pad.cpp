@@ -98,6 +98,24 @@ GstBufferPool* output_pool(const Core& core, GstCaps* caps, GstQuery* downstream
   return pool;
 }
 
+bool decide_allocation(Core& core, GstQuery* query) {
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  GstBufferPool* pool = output_pool(core, caps, query);
+  if (!pool) {
+    core.post_error(Error::failed("cannot set up a pool of output buffers"));
+    return false;
+  }
+  GstStructure* config = gst_buffer_pool_get_config(pool);
+  guint size = 0, min = 0, max = 0;
+  gst_buffer_pool_config_get_params(config, nullptr, &size, &min, &max);
+  gst_structure_free(config);
+  while (gst_query_get_n_allocation_pools(query) > 0) gst_query_remove_nth_allocation_pool(query, 0);
+  gst_query_add_allocation_pool(query, pool, size, min, max);
+  gst_object_unref(pool);
+  return true;
+}
+
 bool keep_meta(GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in, const Layout& out) {
   const GstMetaInfo* info = meta->info;
   // These describe the input's memory, and the crop was applied.

@@ -22,13 +22,25 @@ G_BEGIN_DECLS
 #define GST_OPENCV_CUDA_API __attribute__((visibility("default")))
 #endif
 
-/** The caps feature of frames in this library's GPU memory. */
+/**
+ * GST_CAPS_FEATURE_MEMORY_GPU_MAT:
+ *
+ * The caps feature of frames in this library's GPU memory.
+ */
 #define GST_CAPS_FEATURE_MEMORY_GPU_MAT "memory:GpuMat"
 
-/** The #GstMemory type name. */
+/**
+ * GST_GPU_MAT_MEMORY_TYPE:
+ *
+ * The #GstMemory type name.
+ */
 #define GST_GPU_MAT_MEMORY_TYPE "GpuMat"
 
-/** Flag for gst_memory_map() or gst_buffer_map(): the mapped data is a #GstGpuMatFrame. */
+/**
+ * GST_MAP_GPU_MAT: (value 524288) (type guint)
+ *
+ * Flag for gst_memory_map() or gst_buffer_map(): the mapped data is a #GstGpuMatFrame.
+ */
 #define GST_MAP_GPU_MAT ((GstMapFlags) (GST_MAP_FLAG_LAST << 3))
 
 typedef struct _GstGpuMatPlane GstGpuMatPlane;
@@ -62,8 +74,30 @@ struct _GstGpuMatFrame {
   gint device_id;
 };
 
-/** Is this memory a frame on the GPU? */
+/**
+ * gst_is_gpu_mat_memory:
+ * @memory: a memory
+ *
+ * Returns: whether it is a frame on the GPU.
+ */
 GST_OPENCV_CUDA_API gboolean gst_is_gpu_mat_memory (GstMemory * memory);
+
+/**
+ * gst_gpu_mat_memory_get_plane:
+ * @memory: a GPU frame, mapped with %GST_MAP_GPU_MAT
+ * @plane: which plane, from 0
+ * @data: (out): device address of the first row
+ * @step: (out): bytes from one row to the next
+ * @rows: (out): height in samples
+ * @cols: (out): width in samples
+ * @type: (out): OpenCV's type, such as CV_8UC3
+ *
+ * The mapped #GstGpuMatFrame, one plane at a time, for languages that cannot cast the mapped data.
+ *
+ * Returns: FALSE when the memory is no GPU frame or has no such plane.
+ */
+GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_get_plane (GstMemory * memory, guint plane, gpointer * data, gsize * step,
+    gint * rows, gint * cols, gint * type);
 
 /**
  * gst_gpu_mat_memory_new:

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Makes docs/images/NAME-before.jpg and NAME-after.jpg of the elements from OpenCV's sample photographs, on the CPU.
+
+    meson devenv -C build $PWD/scripts/gallery.py SAMPLES [NAME...]
+
+SAMPLES is the folder with fruits.jpg (opencv/samples/data). Pictures are at most 320 pixels wide and 16 kB.
+Afterwards `ninja -C build docs` puts new ones onto the pages.
+"""
+import os
+import re
+import subprocess
+import sys
+
+MAX_BYTES = 16_000
+IMAGES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "images")
+
+# A pipeline for each element that has pictures: PHOTO and OTHER give a picture, JPEG takes one.
+AFTER = {
+    "cudablendlinear": "PHOTO ! cudablendlinear name=b mode=ramp ! JPEG OTHER ! b.",
+    "cudacalchist": "PHOTO ! video/x-raw,format=GRAY8 ! cudacalchist draw=true ! JPEG",
+    "cudacanny": "PHOTO ! cudacanny low-thresh=80 high-thresh=160 ! JPEG",
+    "cudacvtcolor": "PHOTO ! cudacvtcolor ! video/x-raw,format=GRAY8 ! JPEG",
+    "cudaequalizehist": "PHOTO ! cudaequalizehist ! JPEG",
+    "cudagaussianfilter": "PHOTO ! cudagaussianfilter ksize=15 sigma1=4 ! JPEG",
+    "cudamerge": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s "
+    "s.src_0 ! queue ! m.sink_2 s.src_1 ! queue ! m.sink_1 s.src_2 ! queue ! m.sink_0 cudamerge name=m ! video/x-raw,format=BGR ! JPEG",
+    "cudaminmaxloc": "PHOTO ! video/x-raw,format=GRAY8 ! cudaminmaxloc draw=true ! JPEG",
+    "cudaresize": "PHOTO ! cudaresize width=120 interpolation=area ! JPEG",
+    "cudasplit": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s s.src_2 ! queue ! JPEG",
+    "cudathreshold": "PHOTO ! video/x-raw,format=GRAY8 ! cudathreshold otsu=true ! JPEG",
+}
+# Where fruits.jpg shows too little. The second picture gets the size of fruits.jpg.
+PHOTOS = {"cudaequalizehist": "home.jpg", "cudacanny": "home.jpg"}
+OTHER = "baboon.jpg"
+
+
+def launch(pipeline, samples, name, target, quality):
+    def picture(file, size):
+        return (
+            f'filesrc location="{os.path.join(samples, file)}" ! jpegdec ! videoconvertscale add-borders=false ! '
+            f"video/x-raw,format=BGR,{size},pixel-aspect-ratio=1/1 ! videoconvert"
+        )
+
+    text = re.sub(r"\b(cuda[a-z]+)(?= )", r"\1 backend=cpu", pipeline)
+    text = text.replace("PHOTO", picture(PHOTOS.get(name, "fruits.jpg"), "width=320")).replace("OTHER", picture(OTHER, "width=320,height=300"))
+    text = text.replace("JPEG", f'videoconvert ! video/x-raw,format=I420 ! jpegenc quality={quality} ! filesink location="{target}"')
+    subprocess.run(["gst-launch-1.0", "-q", *text.split()], check=True, timeout=60)
+
+
+def make(pipeline, samples, name, target):
+    for quality in range(88, 20, -8):
+        launch(pipeline, samples, name, target, quality)
+        size = os.path.getsize(target)
+        if 0 < size <= MAX_BYTES:
+            print(f"{os.path.relpath(target)}: {size} bytes")
+            return
+    sys.exit(f"{target} cannot be made in {MAX_BYTES} bytes")
+
+
+def main():
+    if len(sys.argv) < 2 or not os.path.exists(os.path.join(sys.argv[1], "fruits.jpg")):
+        sys.exit(__doc__)
+    for name in sys.argv[2:] or AFTER:
+        make("PHOTO ! JPEG", sys.argv[1], name, os.path.join(IMAGES, f"{name}-before.jpg"))
+        make(AFTER[name], sys.argv[1], name, os.path.join(IMAGES, f"{name}-after.jpg"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/check/common/cases.hpp"
+#include "tests/check/common/streams.hpp"
+
+namespace gstcv::check {
+namespace {
+
+struct Extreme {
+  double low = 0, high = 0;
+  bool any = false;
+};
+
+template <class T>
+Extreme extreme(const cv::Mat& in, const cv::Mat& mask) {
+  Extreme e;
+  for (int y = 0; y < in.rows; y++)
+    for (int x = 0; x < in.cols; x++) {
+      if (!mask.empty() && !mask.at<uchar>(y, x)) continue;
+      const auto v = static_cast<double>(in.at<T>(y, x));
+      if (!e.any || v < e.low) e.low = v;
+      if (!e.any || v > e.high) e.high = v;
+      e.any = true;
+    }
+  return e;
+}
+
+Extreme extreme(const cv::Mat& in, const cv::Mat& mask) {
+  using Function = Extreme (*)(const cv::Mat&, const cv::Mat&);
+  static const std::array<Function, 7> by_depth{extreme<uchar>, extreme<schar>, extreme<ushort>, extreme<short>,
+                                                extreme<int>,   extreme<float>, extreme<double>};
+  return by_depth[static_cast<std::size_t>(in.depth())](in, mask);
+}
+
+double at(const cv::Mat& in, int x, int y) {
+  require(x >= 0 && y >= 0 && x < in.cols && y < in.rows, "a position outside the image");
+  cv::Mat one;
+  in(cv::Rect(x, y, 1, 1)).convertTo(one, CV_64F);
+  return one.at<double>(0, 0);
+}
+
+void check(GstBuffer* buffer, const cv::Mat& in, const cv::Mat& mask, const std::string& what) {
+  const GstStructure* r = result_of(buffer, "cudaminmaxloc");
+  const Extreme want = extreme(in, mask);
+  const int low_x = integer(r, "min-loc-x"), low_y = integer(r, "min-loc-y"), high_x = integer(r, "max-loc-x"),
+            high_y = integer(r, "max-loc-y");
+  require(number(r, "min") == want.low && number(r, "max") == want.high, what + ": another minimum or maximum");
+  if (!want.any) {
+    require(low_x == -1 && low_y == -1 && high_x == -1 && high_y == -1, what + ": positions though the mask is empty");
+    return;
+  }
+  require(at(in, low_x, low_y) == want.low && at(in, high_x, high_y) == want.high,
+          what + ": the positions hold other values");
+  require(mask.empty() || (mask.at<uchar>(low_y, low_x) && mask.at<uchar>(high_y, high_x)),
+          what + ": a position outside the mask");
+}
+
+const std::vector<std::string> formats{"GRAY8", "NV12",  "I420",  "8SC1", "GRAY16_LE",
+                                       "16SC1", "32SC1", "32FC1", "64FC1"};
+
+void values() {
+  if (mode() == Mode::fake) return;  // the simulated device gives no results
+  for (const std::string& format : formats)
+    for (const bool masked : {false, true})
+      for (const cv::Size size : {cv::Size(1, 1), cv::Size(33, 7), cv::Size(130, 71)}) {
+        const Picture in = random_picture(layout_of(format, size.width, size.height), 7);
+        Picture mask = random_picture(layout_of("GRAY8", size.width, size.height), 8);
+        mask.planes[0] = mask.planes[0] > 128;
+        Streams s("cudaminmaxloc", "",
+                  masked ? std::vector<std::string>{"sink_0", "mask"} : std::vector<std::string>{"sink_0"});
+        s.push("sink_0", in);
+        if (masked) s.push("mask", mask);
+        const Ref<GstBuffer> b(s.pull());
+        check(b, in.planes[0], masked ? mask.planes[0] : cv::Mat(), format + (masked ? " masked" : ""));
+        require_same(s.picture(b), in, "passed on");
+      }
+}
+const Extra values_test("cudaminmaxloc: values and positions", values);
+
+void empty_mask() {
+  if (mode() == Mode::fake) return;
+  const Picture in = random_picture(layout_of("GRAY8", 20, 10), 7);
+  Picture mask = in;
+  mask.planes[0] = cv::Mat::zeros(10, 20, CV_8UC1);
+  Streams s("cudaminmaxloc", "", {"sink_0", "mask"});
+  s.push("sink_0", in);
+  s.push("mask", mask);
+  const Ref<GstBuffer> b(s.pull());
+  check(b, in.planes[0], mask.planes[0], "empty mask");
+}
+const Extra empty_test("cudaminmaxloc: an empty mask", empty_mask);
+
+// Marked squares leave their centres alone, and hold the other extreme's value.
+void draws() {
+  if (mode() == Mode::fake) return;
+  Picture in = random_picture(layout_of("GRAY8", 64, 48), 7);
+  in.planes[0].setTo(100);
+  in.planes[0].at<uchar>(20, 20) = 3;
+  in.planes[0].at<uchar>(24, 44) = 240;
+  Streams s("cudaminmaxloc", "draw=true", {"sink_0"});
+  s.push("sink_0", in);
+  const Ref<GstBuffer> b(s.pull());
+  const cv::Mat out = s.picture(b).planes[0];
+  require(cv::countNonZero(out == 240) > 20 && cv::countNonZero(out == 3) > 20, "no marks");
+  require(cv::countNonZero(out(cv::Rect(10, 10, 20, 20)) == 240) > 20, "the minimum is not marked");
+  require(cv::countNonZero(out(cv::Rect(34, 14, 20, 20)) == 3) > 20, "the maximum is not marked");
+}
+const Extra draw_test("cudaminmaxloc: draw", draws);
+
+}  // namespace
+}  // namespace gstcv::check

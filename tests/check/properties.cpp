@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Settings of every element: limits, refusals, and whatever combination a user may hit on.
+#include <cmath>
+#include <limits>
+
+#include "common/rig.hpp"
+#include "gst/framework/negotiation.hpp"
+
+namespace gstcv::check {
+namespace {
+
+std::string text_of(GstElement* e, const std::string& name) {
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(e), name.c_str());
+  require(spec, "no property " + name);
+  GValue v = G_VALUE_INIT;
+  g_value_init(&v, spec->value_type);
+  g_object_get_property(G_OBJECT(e), name.c_str(), &v);
+  gchar* text = G_VALUE_HOLDS_STRING(&v) ? g_value_dup_string(&v) : gst_value_serialize(&v);
+  const std::string out = text ? text : "";
+  g_free(text);
+  g_value_unset(&v);
+  return out;
+}
+
+double number_of(GstElement* e, const Property& p) {
+  if (p.value_type == G_TYPE_BOOLEAN) return text_of(e, p.name) == "true";
+  GValue v = G_VALUE_INIT, d = G_VALUE_INIT;
+  g_value_init(&v, p.value_type == G_TYPE_ENUM ? register_enum(*p.enumeration) : p.value_type);
+  g_value_init(&d, G_TYPE_DOUBLE);
+  g_object_get_property(G_OBJECT(e), p.name.c_str(), &v);
+  if (G_VALUE_HOLDS_ENUM(&v))
+    g_value_set_double(&d, g_value_get_enum(&v));
+  else
+    require(g_value_transform(&v, &d), p.name + " is no number");
+  g_value_unset(&v);
+  return g_value_get_double(&d);
+}
+
+std::string text_of(const Property& p, double v) {
+  if (p.value_type == G_TYPE_BOOLEAN) return v != 0 ? "true" : "false";
+  if (p.value_type == G_TYPE_INT) return std::to_string(static_cast<long long>(v));
+  if (p.value_type == G_TYPE_ENUM) {
+    for (const GEnumValue* e = p.enumeration->values; e->value_nick; e++)
+      if (e->value == static_cast<int>(v)) return e->value_nick;
+    throw Failure(p.name + ": no such value");
+  }
+  char buffer[G_ASCII_DTOSTR_BUF_SIZE];
+  return g_ascii_dtostr(buffer, sizeof buffer, v);
+}
+
+bool is_number(const Property& p) { return p.value_type == G_TYPE_INT || p.value_type == G_TYPE_DOUBLE; }
+
+// Values worth trying; all are inside the limits and keep the rule.
+std::vector<double> good_values(const Property& p) {
+  std::vector<double> out;
+  if (p.value_type == G_TYPE_BOOLEAN) return {0, 1};
+  if (p.value_type == G_TYPE_ENUM) {
+    for (const GEnumValue* e = p.enumeration->values; e->value_nick; e++) out.push_back(e->value);
+    return out;
+  }
+  if (!is_number(p)) return {};
+  for (double v : {p.min, p.default_number, p.max, p.min + 1, p.max - 1, (p.min + p.max) / 2, p.default_number + 1, 0., 1.}) {
+    if (p.value_type == G_TYPE_INT) v = std::floor(v);
+    if (v >= p.min && v <= p.max && (!p.rule.ok || p.rule.ok(v))) out.push_back(v);
+  }
+  return out;
+}
+
+void refused(GstElement* e, const Property& p, const std::string& text) {
+  const std::string before = text_of(e, p.name);
+  (void)take_warnings();
+  gst_util_set_object_arg(G_OBJECT(e), p.name.c_str(), text.c_str());
+  const bool told = !take_warnings().empty();
+  require(text_of(e, p.name) == before, p.name + "=" + text + " changed the value to " + text_of(e, p.name));
+  require(told, p.name + "=" + text + " was refused without a word");
+}
+
+}  // namespace
+
+void test_properties(const Element& e) {
+  const Ref<GstElement> owner(make_element(e.name));
+  GstElement* object = owner;
+  for (const Property& p : e.properties)
+    require(p.value_type == G_TYPE_STRING ? text_of(object, p.name) == p.default_text : number_of(object, p) == p.default_number,
+            p.name + " has another default");
+  for (const Property& p : e.properties) {
+    if (p.value_type == G_TYPE_STRING) continue;
+    require(!p.rule.ok || p.rule.ok(p.default_number), p.name + "'s default breaks its own rule");
+    for (const double v : good_values(p)) {
+      gst_util_set_object_arg(G_OBJECT(object), p.name.c_str(), text_of(p, v).c_str());
+      require(number_of(object, p) == v, p.name + "=" + text_of(p, v) + " gives " + text_of(object, p.name));
+    }
+    if (!is_number(p)) continue;
+    require(p.min < p.max, p.name + " has an empty range");
+    const double beyond = p.value_type == G_TYPE_INT ? 1 : std::max(1., std::abs(p.max) * 1e-6);
+    if (p.value_type == G_TYPE_DOUBLE || p.min > G_MININT) refused(object, p, text_of(p, p.min - beyond));
+    if (p.value_type == G_TYPE_DOUBLE || p.max < G_MAXINT) refused(object, p, text_of(p, p.max + beyond));
+    if (p.value_type == G_TYPE_DOUBLE) refused(object, p, "nan");
+    for (double v = p.min; p.rule.ok && v <= std::min(p.max, p.min + 20); v++)
+      if (!p.rule.ok(v)) refused(object, p, text_of(p, v));
+  }
+}
+
+// Whatever is set, alone or together, a frame comes out or one error tells which settings do not go together.
+void test_random_settings(const Element& e) {
+  const Formats formats = input_formats(e);
+  cv::RNG rng(2024);
+  Rig rig(e);
+  for (unsigned round = 0; round < 60; round++) {
+    require(rig.set_state(GST_STATE_PLAYING), "does not start");
+    std::string settings;
+    apply_settings(rig.element(), "");
+    for (const Property& p : e.properties) {
+      const auto values = good_values(p);
+      if (values.empty() || rng.uniform(0, 2) == 0) continue;
+      const std::string text = text_of(p, values[static_cast<std::size_t>(rng.uniform(0, static_cast<int>(values.size())))]);
+      settings += p.name + "=" + text + " ";
+      gst_util_set_object_arg(G_OBJECT(rig.element()), p.name.c_str(), text.c_str());
+    }
+    const Format& f = formats[static_cast<std::size_t>(rng.uniform(0, static_cast<int>(formats.size())))];
+    const cv::Size size(rng.uniform(1, 80), rng.uniform(1, 80));
+    if ((f.gpu_only && !on_device()) || !rig.accepts(f, size)) continue;
+    rig.push(f, size, round);
+    const bool works = rig.pull().has_value();
+    if (!works) require(rig.set_state(GST_STATE_NULL), "does not stop");
+    const auto errors = rig.errors();
+    if (works) {
+      require(errors.empty(), settings + f.name() + ": " + (errors.empty() ? "" : errors[0]));
+      continue;
+    }
+    require(errors.size() == 1, settings + f.name() + ": " + std::to_string(errors.size()) + " errors" + (errors.empty() ? "" : ", as " + errors[0]));
+    const std::string settings_error = "gst-library-error-quark " + std::to_string(GST_LIBRARY_ERROR_SETTINGS) + ":";
+    require(errors[0].starts_with(settings_error), settings + f.name() + ": " + errors[0]);
+  }
+}
+
+void test_device_settings(const Element& e) {
+  Rig rig(e);
+  if (on_device()) {
+    g_object_set(rig.element(), "cuda-device-id", 99, nullptr);
+    require(!rig.set_state(GST_STATE_READY), "device 99 is there");
+    const auto errors = rig.errors();
+    require(errors.size() == 1 && errors[0].find("no CUDA device 99") != std::string::npos, "no clear error for device 99");
+    require(rig.set_state(GST_STATE_NULL), "does not go back");
+    g_object_set(rig.element(), "cuda-device-id", 0, nullptr);
+    require(rig.set_state(GST_STATE_READY), "device 0 after an error");
+  }
+  require(rig.set_state(GST_STATE_NULL), "does not stop");
+  if (!e.has_cpu) return;
+  gst_util_set_object_arg(G_OBJECT(rig.element()), "backend", "cpu");
+  require(rig.set_state(GST_STATE_PLAYING), "the CPU backend does not start");
+  for (const Format& f : input_formats(e)) {
+    if (f.gpu_only) continue;
+    rig.push(f, {20, 10}, 1);
+    require(rig.pull().has_value(), "the CPU backend gives nothing");
+    break;
+  }
+  require(rig.errors().empty(), "an error on the CPU backend");
+}
+
+}  // namespace gstcv::check
