@@ -4,6 +4,8 @@
 namespace gstcv {
 namespace {
 
+constexpr std::size_t largest = G_MAXUINT;  // buffer pools have 32 bits for the size
+
 constexpr const char* depth_names[] = {"8U", "8S", "16U", "16S", "32S", "32F", "64F", "16F"};
 
 // Packed formats that hold less than a byte a component, or components of mixed width, have no OpenCV type.
@@ -52,7 +54,7 @@ int type_from_name(const std::string& name) {
 std::string Layout::format_name() const { return is_mat ? type_name(planes[0].type) : gst_video_format_to_string(format()); }
 
 std::optional<Layout> Layout::from_video_info(const GstVideoInfo& info) {
-  if (!expressible(info.finfo)) return std::nullopt;
+  if (!expressible(info.finfo) || GST_VIDEO_INFO_SIZE(&info) > largest) return std::nullopt;
   Layout l;
   l.video = info;
   l.width = GST_VIDEO_INFO_WIDTH(&info);
@@ -99,6 +101,7 @@ std::optional<Layout> Layout::from_caps(const GstCaps* caps) {
   plane.type = type;
   plane.step = step;
   l.size = step * static_cast<std::size_t>(height);
+  if (l.size > largest) return std::nullopt;
   return l;
 }
 

@@ -35,7 +35,7 @@ struct Layout {
   // Format's or mat type's name, as in caps.
   [[nodiscard]] std::string format_name() const;
 
-  // nullopt when the caps are not fixed, or hold no format that OpenCV's types can express.
+  // nullopt when the caps are not fixed, hold no format that OpenCV's types can express, or a frame has 4 GiB or more.
   [[nodiscard]] static std::optional<Layout> from_caps(const GstCaps* caps);
   [[nodiscard]] static std::optional<Layout> from_video_info(const GstVideoInfo& info);
 

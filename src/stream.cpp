@@ -60,7 +60,8 @@ class StreamOrdered : public cv::cuda::GpuMat::Allocator {
 
   bool allocate(cv::cuda::GpuMat* mat, int rows, int cols, std::size_t elem_size) override {
     const std::size_t row = static_cast<std::size_t>(cols) * elem_size;
-    const std::size_t step = rows > 1 ? (row + 255) / 256 * 256 : row;
+    // As OpenCV's own allocator: a single row or column is continuous, and code relies on it.
+    const std::size_t step = rows > 1 && cols > 1 ? (row + 255) / 256 * 256 : row;
     void* data = nullptr;
     cudaError_t e = take(&data, step * static_cast<std::size_t>(rows));
     if (e == cudaErrorMemoryAllocation) {
@@ -124,7 +125,12 @@ void Stream::throttle() {
   cuda_check(cudaEventRecord(mark, handle_), "record an event");
 }
 
-void Stream::host_wait() { cuda_check(cudaStreamSynchronize(handle_), "wait for the GPU"); }
+// Sleeps instead of spinning, which with many pipelines would take all cores.
+void Stream::host_wait() {
+  if (!host_event_) host_event_ = device_.take_event(true);
+  cuda_check(cudaEventRecord(host_event_, handle_), "record an event");
+  cuda_check(cudaEventSynchronize(host_event_), "wait for the GPU");
+}
 
 // Who reads has waited for the writer, so that waiting for the readers is enough where there are any.
 void Ordering::before_write(Stream& stream) const {

@@ -66,6 +66,7 @@ class Stream {
   unsigned operations_ = 0;
   std::size_t mark_ = 0;
   cudaEvent_t marks_[3] = {};
+  cudaEvent_t host_event_ = nullptr;
 };
 
 // Who last wrote a memory and who reads it: what the next access has to wait for. The memory's lock guards it.

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <opencv2/cudaarithm.hpp>
+#include <opencv2/cudaimgproc.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
@@ -26,11 +27,38 @@ std::pair<double, double> limits(int depth) {
   }
 }
 
+// Otsu's threshold of a 256-bin histogram: the first that separates the two classes' means most. Counted here since
+// cv::cuda::threshold's own choice is wrong where several thresholds are equally good.
+int otsu_threshold(const Mat& histogram) {
+  std::int64_t total = 0, sum = 0, below = 0, sum_below = 0;
+  for (int i = 0; i < 256; i++) {
+    total += histogram.at<int>(i);
+    sum += std::int64_t{i} * histogram.at<int>(i);
+  }
+  double best = -1;
+  int threshold = 0;
+  for (int i = 0; i < 256; i++) {
+    below += histogram.at<int>(i);
+    sum_below += std::int64_t{i} * histogram.at<int>(i);
+    if (below == 0 || below == total) continue;
+    const double weight = static_cast<double>(below) * static_cast<double>(total - below);
+    const double apart = static_cast<double>(sum_below) / static_cast<double>(below) -
+                         static_cast<double>(sum - sum_below) / static_cast<double>(total - below);
+    if (weight * apart * apart > best) {
+      best = weight * apart * apart;
+      threshold = i;
+    }
+  }
+  return threshold;
+}
+
 struct Threshold {
   double thresh = 127, maxval = 255;
   int type = cv::THRESH_BINARY;
   bool otsu = false;
   double found = 0;
+  GpuMat histogram;
+  cv::cuda::HostMem counts;
 
   // Otsu's method is for 8-bit gray images.
   std::vector<FormatRow> rows() const {
@@ -40,7 +68,11 @@ struct Threshold {
   void gpu(const GpuMat& in, GpuMat& out, GpuStream& stream) {
     const int depth = in.depth();
     if (otsu) {
-      found = cv::cuda::threshold(in, out, 0, std::clamp(maxval, 0., 255.), type | cv::THRESH_OTSU, stream);
+      cv::cuda::calcHist(in, histogram, stream);
+      histogram.download(counts, stream);
+      stream.waitForCompletion();
+      found = otsu_threshold(counts.createMatHeader());
+      cv::cuda::threshold(in, out, found, std::clamp(maxval, 0., 255.), type, stream);
     } else if (depth >= CV_32F) {
       cv::cuda::threshold(in, out, thresh, maxval, type, stream);
     } else {
@@ -57,16 +89,21 @@ struct Threshold {
 
   void cpu(const Mat& in, Mat& out) {
     const int depth = in.depth();
-    if (otsu)
-      found = cv::threshold(in, out, 0, maxval, type | cv::THRESH_OTSU);
-    else if (depth == CV_8S)
+    if (otsu) {
+      Mat bins(1, 256, CV_32SC1, cv::Scalar(0));
+      for (int y = 0; y < in.rows; y++)
+        for (int x = 0; x < in.cols; x++) bins.at<int>(in.at<uchar>(y, x))++;
+      found = otsu_threshold(bins);
+      cv::threshold(in, out, found, maxval, type);
+    } else if (depth == CV_8S) {
       loop<schar>(in, out);
-    else if (depth == CV_32S)
+    } else if (depth == CV_32S) {
       loop<int>(in, out);
-    else if (depth == CV_16S && std::floor(thresh) < limits(depth).first)
+    } else if (depth == CV_16S && std::floor(thresh) < limits(depth).first) {
       loop<short>(in, out);  // cv::threshold's trunc would give 0
-    else
+    } else {
       cv::threshold(in, out, thresh, maxval, type);
+    }
   }
 
   void result(const Values<Mat>&, Result& r) const {

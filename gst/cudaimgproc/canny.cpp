@@ -9,7 +9,7 @@ namespace {
 
 struct Canny {
   double low_thresh = 50, high_thresh = 100;
-  int aperture_size = 3;
+  int aperture_size = 3;  // 7 would overflow OpenCV's 32-bit arithmetic on the GPU
   bool l2_gradient = false;
   Memo<Ptr<cv::cuda::CannyEdgeDetector>> detector;
 
@@ -30,7 +30,7 @@ extern const Element canny =
         .full_range_output()
         .property("low-thresh", &Canny::low_thresh, {0, 65535}, "Gradient from which a pixel joins an edge it touches")
         .property("high-thresh", &Canny::high_thresh, {0, 65535}, "Gradient from which a pixel starts an edge")
-        .property("aperture-size", &Canny::aperture_size, {3, 7}, "Size of the Sobel operator: 3, 5 or 7", odd)
+        .property("aperture-size", &Canny::aperture_size, {3, 5}, "Size of the Sobel operator: 3 or 5", odd)
         .property("l2-gradient", &Canny::l2_gradient, "Gradient as sqrt(dx²+dy²) instead of |dx|+|dy|")
         .doc("cv::cuda::createCannyEdgeDetector",
              "Edges of a grayscale image: 255 on an edge, 0 elsewhere; full range. "

@@ -60,7 +60,10 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   const auto from = Layout::from_caps(in), to = Layout::from_caps(out);
   const auto format = from ? find_input(self->core->rows(), *from) : std::nullopt;
   if (!format || !to) {
-    self->core->post_error(Error::format("cannot work with these caps"));
+    gchar *have = gst_caps_to_string(in), *want = gst_caps_to_string(out);
+    self->core->post_error(Error::format(std::string("cannot make ") + want + " of " + have));
+    g_free(have);
+    g_free(want);
     return FALSE;
   }
   Filter::State& s = *self->state;
@@ -132,7 +135,16 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
 // Contexts are asked for in the NULL state too: sinks change state first.
 gboolean query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   if (self_of(trans)->core->answer_query(query)) return TRUE;
-  return parent_class->query(trans, direction, query);
+  if (!parent_class->query(trans, direction, query)) return FALSE;
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
+    // The base class puts what needs no transformation first: two of ours before a system-memory sink would meet there.
+    GstCaps* caps = nullptr;
+    gst_query_parse_caps_result(query, &caps);
+    GstCaps* sorted = prefer_gpu(caps);
+    gst_query_set_caps_result(query, sorted);
+    gst_caps_unref(sorted);
+  }
+  return TRUE;
 }
 
 gboolean element_query(GstElement* element, GstQuery* query) {

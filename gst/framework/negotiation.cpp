@@ -136,6 +136,16 @@ const char* feature_of(MemoryKind kind) {
   }
 }
 
+GstCaps* prefer_gpu(const GstCaps* caps) {
+  if (gst_caps_is_any(caps)) return gst_caps_copy(caps);
+  GstCaps* out = gst_caps_new_empty();
+  for (const auto wanted : {std::optional(MemoryKind::gpu_mat), std::optional(MemoryKind::cuda), std::optional(MemoryKind::system),
+                            std::optional<MemoryKind>()})
+    for (guint i = 0; i < gst_caps_get_size(caps); i++)
+      if (memory_kind(caps, i) == wanted) gst_caps_append(out, gst_caps_copy_nth(caps, i));
+  return out;
+}
+
 std::optional<MemoryKind> memory_kind(const GstCaps* caps, guint index) {
   const GstCapsFeatures* f = gst_caps_get_features(caps, index);
   if (!f || gst_caps_features_is_any(f)) return MemoryKind::system;

@@ -42,6 +42,9 @@ struct CapsMapping {
 // What of `wanted` also `other` has, in wanted's order; takes both.
 [[nodiscard]] GstCaps* intersect(GstCaps* wanted, GstCaps* other);
 
+// The same caps with GPU memory first, else in their order.
+[[nodiscard]] GstCaps* prefer_gpu(const GstCaps* caps);
+
 // The row entry for fixed input caps; null when the element does not take it.
 [[nodiscard]] const Format* find_input(const Element& element, const Layout& layout);
 [[nodiscard]] std::optional<Format> find_input(const std::vector<FormatRow>& rows, const Layout& layout);

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "kernels/resize.hpp"
+#include "src/kernels/resize.hpp"
 
 namespace {
 

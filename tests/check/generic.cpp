@@ -45,7 +45,8 @@ std::vector<std::vector<Picture>> play(Rig& rig, const Format& format, unsigned 
   return all;
 }
 
-void require_same_run(const std::vector<std::vector<Picture>>& got, const std::vector<std::vector<Picture>>& want, const std::string& what) {
+void require_same_run(const std::vector<std::vector<Picture>>& got, const std::vector<std::vector<Picture>>& want,
+                      const std::string& what) {
   for (std::size_t f = 0; f < want.size(); f++)
     for (std::size_t o = 0; o < want[f].size(); o++)
       require_same(got[f][o], want[f][o], what + ", frame " + std::to_string(f) + ", output " + std::to_string(o));
@@ -54,8 +55,8 @@ void require_same_run(const std::vector<std::vector<Picture>>& got, const std::v
 void states(const Element& e) {
   Rig rig(e);
   for (int round = 0; round < 2; round++)
-    for (const GstState s : {GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY, GST_STATE_NULL,
-                             GST_STATE_PLAYING, GST_STATE_NULL})
+    for (const GstState s : {GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY,
+                             GST_STATE_NULL, GST_STATE_PLAYING, GST_STATE_NULL})
       require(rig.set_state(s), std::string("does not go to ") + gst_element_state_get_name(s));
   require(rig.errors().empty(), "an error was posted");
 }
@@ -89,11 +90,13 @@ void templates(const Element& e) {
     const auto found = std::find(table.begin(), table.end(), f);
     for (const MemoryKind kind : memory_kinds(true)) {
       if (kind == MemoryKind::cuda) continue;
-      const Ref<GstCaps> one(gst_caps_new_simple(media, field, G_TYPE_STRING, f.name().c_str(), "width", G_TYPE_INT, 64, "height",
-                                                 G_TYPE_INT, 48, "framerate", GST_TYPE_FRACTION, 30, 1, nullptr));
+      const Ref<GstCaps> one(gst_caps_new_simple(media, field, G_TYPE_STRING, f.name().c_str(), "width", G_TYPE_INT, 64,
+                                                 "height", G_TYPE_INT, 48, "framerate", GST_TYPE_FRACTION, 30, 1,
+                                                 nullptr));
       gst_caps_set_features(one, 0, gst_caps_features_new(feature_of(kind), nullptr));
       const bool wanted = found != table.end() && !(kind == MemoryKind::system && found->gpu_only);
-      require(static_cast<bool>(gst_caps_is_subset(one, caps)) == wanted, f.name() + (wanted ? " is refused" : " is taken"));
+      require(static_cast<bool>(gst_caps_is_subset(one, caps)) == wanted,
+              f.name() + (wanted ? " is refused" : " is taken"));
     }
   };
   guint n = 0;
@@ -108,7 +111,8 @@ void templates(const Element& e) {
 
 // Every input format gives fixed output caps, from which the input can be found again; a wrong one is refused.
 void caps_round_trip(const Element& e) {
-  if (e.kind == Kind::combiner || e.kind == Kind::divider) return;  // their outputs follow from all inputs: see "formats"
+  if (e.kind == Kind::combiner || e.kind == Kind::divider)
+    return;  // their outputs follow from all inputs: see "formats"
   int tested = 0;
   for (const Format& f : input_formats(e)) {
     if (f.gpu_only && !on_device()) continue;
@@ -150,7 +154,8 @@ void formats(const Element& e) {
       for (const std::string& x : rig.errors()) why += "; " + x;
       require(out.has_value(), "nothing came of " + f.name() + why);
       for (const Picture& p : *out)
-        require(e.output_size || (p.layout.width == s.width && p.layout.height == s.height), "an output of another size");
+        require(e.output_size || (p.layout.width == s.width && p.layout.height == s.height),
+                "an output of another size");
     }
   }
   require(tested > 0, "takes no format");
@@ -217,7 +222,8 @@ void nothing_leaks(const Element& e) {
 }
 
 // A frame works, or gives one clear error; then the pipeline starts anew.
-void try_input(const Element& e, const std::string& what, bool must_work, bool must_fail, const std::function<void(Rig&)>& push) {
+void try_input(const Element& e, const std::string& what, bool must_work, bool must_fail,
+               const std::function<void(Rig&)>& push) {
   Rig rig(e);
   const auto want = play(rig, first_format(e), 1);
   push(rig);

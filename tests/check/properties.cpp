@@ -59,7 +59,8 @@ std::vector<double> good_values(const Property& p) {
     return out;
   }
   if (!is_number(p)) return {};
-  for (double v : {p.min, p.default_number, p.max, p.min + 1, p.max - 1, (p.min + p.max) / 2, p.default_number + 1, 0., 1.}) {
+  for (double v :
+       {p.min, p.default_number, p.max, p.min + 1, p.max - 1, (p.min + p.max) / 2, p.default_number + 1, 0., 1.}) {
     if (p.value_type == G_TYPE_INT) v = std::floor(v);
     if (v >= p.min && v <= p.max && (!p.rule.ok || p.rule.ok(v))) out.push_back(v);
   }
@@ -75,13 +76,29 @@ void refused(GstElement* e, const Property& p, const std::string& text) {
   require(told, p.name + "=" + text + " was refused without a word");
 }
 
+// Would the element's present settings make an output too large for a quick test?
+bool huge(const Element& e, GstElement* object, cv::Size input) {
+  if (!e.output_size) return false;
+  const auto operation = e.make();
+  for (const Property& p : e.properties) {
+    GValue v = G_VALUE_INIT;
+    g_value_init(&v, g_object_class_find_property(G_OBJECT_GET_CLASS(object), p.name.c_str())->value_type);
+    g_object_get_property(G_OBJECT(object), p.name.c_str(), &v);
+    p.set(operation->settings(), &v);
+    g_value_unset(&v);
+  }
+  const cv::Size out = e.output_size(operation->settings(), input);
+  return static_cast<double>(out.width) * out.height > 4e6;
+}
+
 }  // namespace
 
 void test_properties(const Element& e) {
   const Ref<GstElement> owner(make_element(e.name));
   GstElement* object = owner;
   for (const Property& p : e.properties)
-    require(p.value_type == G_TYPE_STRING ? text_of(object, p.name) == p.default_text : number_of(object, p) == p.default_number,
+    require(p.value_type == G_TYPE_STRING ? text_of(object, p.name) == p.default_text
+                                          : number_of(object, p) == p.default_number,
             p.name + " has another default");
   for (const Property& p : e.properties) {
     if (p.value_type == G_TYPE_STRING) continue;
@@ -101,25 +118,26 @@ void test_properties(const Element& e) {
   }
 }
 
-// Whatever is set, alone or together, a frame comes out or one error tells which settings do not go together.
+// Whatever is set, alone or together, a frame comes out or one error tells that the settings do not go together.
 void test_random_settings(const Element& e) {
   const Formats formats = input_formats(e);
   cv::RNG rng(2024);
   Rig rig(e);
-  for (unsigned round = 0; round < 60; round++) {
+  for (unsigned round = 0; round < 80; round++) {
     require(rig.set_state(GST_STATE_PLAYING), "does not start");
     std::string settings;
     apply_settings(rig.element(), "");
     for (const Property& p : e.properties) {
       const auto values = good_values(p);
       if (values.empty() || rng.uniform(0, 2) == 0) continue;
-      const std::string text = text_of(p, values[static_cast<std::size_t>(rng.uniform(0, static_cast<int>(values.size())))]);
+      const std::string text =
+          text_of(p, values[static_cast<std::size_t>(rng.uniform(0, static_cast<int>(values.size())))]);
       settings += p.name + "=" + text + " ";
       gst_util_set_object_arg(G_OBJECT(rig.element()), p.name.c_str(), text.c_str());
     }
     const Format& f = formats[static_cast<std::size_t>(rng.uniform(0, static_cast<int>(formats.size())))];
     const cv::Size size(rng.uniform(1, 80), rng.uniform(1, 80));
-    if ((f.gpu_only && !on_device()) || !rig.accepts(f, size)) continue;
+    if ((f.gpu_only && !on_device()) || !rig.accepts(f, size) || huge(e, rig.element(), size)) continue;
     rig.push(f, size, round);
     const bool works = rig.pull().has_value();
     if (!works) require(rig.set_state(GST_STATE_NULL), "does not stop");
@@ -128,9 +146,13 @@ void test_random_settings(const Element& e) {
       require(errors.empty(), settings + f.name() + ": " + (errors.empty() ? "" : errors[0]));
       continue;
     }
-    require(errors.size() == 1, settings + f.name() + ": " + std::to_string(errors.size()) + " errors" + (errors.empty() ? "" : ", as " + errors[0]));
-    const std::string settings_error = "gst-library-error-quark " + std::to_string(GST_LIBRARY_ERROR_SETTINGS) + ":";
-    require(errors[0].starts_with(settings_error), settings + f.name() + ": " + errors[0]);
+    require(errors.size() == 1, settings + f.name() + ": " + std::to_string(errors.size()) + " errors" +
+                                    (errors.empty() ? "" : ", as " + errors[0]));
+    // Settings that do not go together, or make an output that no caps can say (too large).
+    const bool clear =
+        errors[0].starts_with("gst-library-error-quark " + std::to_string(GST_LIBRARY_ERROR_SETTINGS) + ":") ||
+        errors[0].starts_with("gst-stream-error-quark " + std::to_string(GST_STREAM_ERROR_FORMAT) + ":");
+    require(clear, settings + f.name() + ": " + errors[0]);
   }
 }
 
@@ -140,7 +162,8 @@ void test_device_settings(const Element& e) {
     g_object_set(rig.element(), "cuda-device-id", 99, nullptr);
     require(!rig.set_state(GST_STATE_READY), "device 99 is there");
     const auto errors = rig.errors();
-    require(errors.size() == 1 && errors[0].find("no CUDA device 99") != std::string::npos, "no clear error for device 99");
+    require(errors.size() == 1 && errors[0].find("no CUDA device 99") != std::string::npos,
+            "no clear error for device 99");
     require(rig.set_state(GST_STATE_NULL), "does not go back");
     g_object_set(rig.element(), "cuda-device-id", 0, nullptr);
     require(rig.set_state(GST_STATE_READY), "device 0 after an error");

@@ -31,7 +31,8 @@ class Line {
   // Takes the buffer; gives it the next timestamp at 30 frames a second.
   void push(GstBuffer* buffer);
   [[nodiscard]] Output pull(const std::string& sink = "sink");
-  // Ends the source, if the line has one, and waits for the end at the sinks; an appsink's frames must have been pulled.
+  // Ends the source, if the line has one, and waits for the end at the sinks; an appsink's frames must have been
+  // pulled.
   void finish();
   // Waits for an error and gives all that were posted, as take_errors() does.
   [[nodiscard]] std::vector<std::string> wait_for_errors();

@@ -16,6 +16,7 @@ namespace {
 
 const std::string on_gpu = "video/x-raw(memory:GpuMat)";
 constexpr Tolerance blur_tolerance{.integer = 4, .reason = "OpenCV's own bound for its two Gaussian filters"};
+constexpr Tolerance ties{.integer = 255, .share = 2e-3, .reason = "of tied diagonal neighbours cv::cuda keeps one, cv:: none"};
 constexpr Tolerance rounding{.integer = 1, .share = 1e-3, .reason = "ties of the rounding"};
 
 void compare(const cv::Mat& got, const cv::Mat& want, const std::string& what, const Tolerance& tolerance = {}) {
@@ -61,7 +62,7 @@ void branches(bool stay) {
     compare(line.pull("small").picture().planes[0], small, n + " of the branch that scales", rounding);
     cv::Canny(common, edges, 50, 100);
     require(cv::countNonZero(edges) > 100, "a picture without edges shows nothing");
-    compare(line.pull("edges").picture().planes[0], edges, n + " of the branch with edges");
+    compare(line.pull("edges").picture().planes[0], edges, n + " of the branch with edges", ties);
   }
   const bool gpu = line.caps_of_pad("t", "sink").find("memory:GpuMat") != std::string::npos;
   require(gpu == stay, stay ? "frames went down before the tee" : "a CPU branch got GPU memory");
@@ -245,18 +246,21 @@ void no_memory_left() {
     const std::string what = std::string("from ") + name_of(storage);
     // Outputs in system memory leave the upload as the first thing that needs the device's.
     const std::string between = storage == Storage::device ? "" : "video/x-raw,format=BGR ! ";
-    Line line("appsrc name=src format=time ! cudathreshold thresh=90 type=tozero ! " + between +
-              "cudathreshold type=trunc ! " + "appsink name=sink sync=false");
-    line.source_caps(caps_of(layout, storage == Storage::device));
-    auto one_frame = [&] {
+    const std::string description = "appsrc name=src format=time ! cudathreshold thresh=90 type=tozero ! " + between +
+                                    "cudathreshold type=trunc ! appsink name=sink sync=false";
+    auto one_frame = [&](Line& line) {
+      line.source_caps(caps_of(layout, storage == Storage::device));
       line.play();
       line.push(to_buffer(picture, storage));
-      compare(line.pull().picture().planes[0],
-              threshold(threshold(picture.planes[0], 90, cv::THRESH_TOZERO), 127, cv::THRESH_TRUNC), what);
+      const cv::Mat want = threshold(threshold(picture.planes[0], 90, cv::THRESH_TOZERO), 127, cv::THRESH_TRUNC);
+      compare(line.pull().picture().planes[0], want, what);
       line.finish();
       line.stop();
     };
-    one_frame();  // all kernels are loaded
+    {
+      Line first(description);  // loads the kernels
+      one_frame(first);
+    }
     GstBuffer* buffer = to_buffer(picture, storage);
     if (storage == Storage::device) {  // its upload is done before memory runs out
       GstMapInfo map;
@@ -264,6 +268,8 @@ void no_memory_left() {
               "cannot map a GPU frame");
       gst_buffer_unmap(buffer, &map);
     }
+    Line line(description);  // another one: a stopped appsink keeps its last frame
+    line.source_caps(caps_of(layout, storage == Storage::device));
     std::vector<std::string> errors;
     {
       const Hog hog;
@@ -284,7 +290,7 @@ void no_memory_left() {
         require(e.ends_with("(src)"), what + ", another error: " + e);
     }
     require(ours == 1, what + ", not one error about memory but " + std::to_string(ours) + ":" + all);
-    one_frame();
+    one_frame(line);
   }
 }
 

@@ -8,11 +8,12 @@ namespace gstcv::check {
 
 // One row: what the element must give with these settings.
 struct Case {
-  std::string settings;                               // as in a launch line; "" for the defaults
-  std::function<cv::Mat(const cv::Mat&)> reference;   // independent of the element's own code
-  Tolerance tolerance{};                              // with the reason why it is not exact
-  int border = 0;                                     // so many pixels at the edge are not compared
-  std::vector<std::string> formats{};                 // input formats; empty: all that the element takes
+  std::string settings;                              // as in a launch line; "" for the defaults
+  std::function<cv::Mat(const cv::Mat&)> reference;  // of a plane, independent of the element's own code
+  Tolerance tolerance{};                             // with the reason why it is not exact
+  int border = 0;                                    // so many pixels at the edge are not compared
+  std::vector<std::string> formats{};                // input formats; empty: all that the element takes
+  std::string output{};                              // the format that downstream asks for; "": any
   std::function<void(const cv::Mat&, const GstStructure*)> result{};  // checks what it found, given the input
 };
 

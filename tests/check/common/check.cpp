@@ -44,9 +44,11 @@ std::string prepare_device() {
 // Neither registering the elements nor making one may touch a device.
 bool registration_is_quiet() {
   if (!fakecuda_reset) return true;
-  for (const Element* e : all_elements()) gst_object_unref(gst_object_ref_sink(gst_element_factory_make(e->name.c_str(), nullptr)));
-  for (const char* call : {"cudaGetDeviceCount", "cudaGetDevice", "cudaSetDevice", "cudaGetDeviceProperties", "cudaMalloc",
-                           "cudaHostAlloc", "cudaStreamCreateWithFlags", "cudaEventCreateWithFlags", "cudaDeviceGetAttribute"})
+  for (const Element* e : all_elements())
+    gst_object_unref(gst_object_ref_sink(gst_element_factory_make(e->name.c_str(), nullptr)));
+  for (const char* call :
+       {"cudaGetDeviceCount", "cudaGetDevice", "cudaSetDevice", "cudaGetDeviceProperties", "cudaMalloc",
+        "cudaHostAlloc", "cudaStreamCreateWithFlags", "cudaEventCreateWithFlags", "cudaDeviceGetAttribute"})
     if (fakecuda_count(call) != 0) {
       std::printf("FAIL registration called %s\n", call);
       return false;
@@ -64,7 +66,8 @@ bool run(const Test& test) {
     problem = e.what();
     for (const std::string& w : take_warnings()) problem += "\n  " + w;
   }
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
+  const auto ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - start).count();
   std::printf("%s %s (%ld ms)\n", problem.empty() ? "ok  " : "FAIL", test.name.c_str(), static_cast<long>(ms));
   if (!problem.empty()) std::printf("  %s\n", problem.c_str());
   std::fflush(stdout);

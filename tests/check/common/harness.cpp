@@ -36,15 +36,16 @@ std::vector<std::string> take_errors(GstBus* bus) {
   while (GstMessage* m = gst_bus_pop_filtered(bus, GST_MESSAGE_ERROR)) {
     GError* error = nullptr;
     gst_message_parse_error(m, &error, nullptr);
-    out.push_back(std::string(g_quark_to_string(error->domain)) + " " + std::to_string(error->code) + ": " + error->message + " (" +
-                  GST_MESSAGE_SRC_NAME(m) + ")");
+    out.push_back(std::string(g_quark_to_string(error->domain)) + " " + std::to_string(error->code) + ": " +
+                  error->message + " (" + GST_MESSAGE_SRC_NAME(m) + ")");
     g_error_free(error);
     gst_message_unref(m);
   }
   return out;
 }
 
-Harness::Harness(const std::string& name, const std::string& settings) : element_(make_element(name, settings)), bus_(gst_bus_new()) {
+Harness::Harness(const std::string& name, const std::string& settings)
+    : element_(make_element(name, settings)), bus_(gst_bus_new()) {
   gst_object_ref_sink(element_);
   gst_element_set_bus(element_, bus_);
   harness_ = gst_harness_new_with_element(element_, "sink", "src");
@@ -58,9 +59,13 @@ Harness::~Harness() {
   gst_object_unref(bus_);
 }
 
-void Harness::accept(bool device) {
-  const char* text = device ? "video/x-raw(memory:GpuMat); application/x-opencv-mat(memory:GpuMat)" : "video/x-raw; application/x-opencv-mat";
-  gst_harness_set_sink_caps_str(harness_, text);
+void Harness::accept(bool device, const std::string& format) {
+  const std::string memory = device ? "(memory:GpuMat)" : "";
+  const std::string video = "video/x-raw" + memory, mat = "application/x-opencv-mat" + memory;
+  const std::string text = format.empty()                ? video + ";" + mat
+                           : type_from_name(format) >= 0 ? mat + ",type=" + format
+                                                         : video + ",format=" + format;
+  gst_harness_set_sink_caps_str(harness_, text.c_str());
 }
 
 bool Harness::caps(const Layout& layout, bool device) {

@@ -28,8 +28,8 @@ class Harness {
   [[nodiscard]] GstElement* element() const { return element_; }
   [[nodiscard]] GstHarness* raw() const { return harness_; }
 
-  // What the sink takes: any format, in one kind of memory.
-  void accept(bool device);
+  // What the sink takes, in one kind of memory: any format, or the one named.
+  void accept(bool device, const std::string& format = "");
   // New input caps; false when the element refuses them.
   [[nodiscard]] bool caps(const Layout& layout, bool device);
   // Takes the buffer. On success the output is there.

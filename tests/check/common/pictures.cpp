@@ -16,7 +16,8 @@ namespace {
 cv::Mat random_plane(int rows, int cols, int type, unsigned seed) {
   cv::RNG rng(seed * 7919 + 17);
   const int cn = CV_MAT_CN(type);
-  cv::Mat coarse((rows + 15) / 8, (cols + 15) / 8, CV_32FC(cn)), fine(rows, cols, CV_32FC(cn)), noise(rows, cols, CV_32FC(cn));
+  cv::Mat coarse((rows + 15) / 8, (cols + 15) / 8, CV_32FC(cn)), fine(rows, cols, CV_32FC(cn)),
+      noise(rows, cols, CV_32FC(cn));
   rng.fill(coarse, cv::RNG::UNIFORM, 0., 1.);
   rng.fill(noise, cv::RNG::UNIFORM, -0.1, 0.1);
   cv::resize(coarse, fine, fine.size(), 0, 0, cv::INTER_LINEAR);
@@ -53,7 +54,8 @@ cv::Mat random_plane(int rows, int cols, int type, unsigned seed) {
 
 void copy_in(const cv::Mat& from, guint8* to, std::size_t step) {
   for (int y = 0; y < from.rows; y++)
-    std::memcpy(to + static_cast<std::size_t>(y) * step, from.ptr(y), static_cast<std::size_t>(from.cols) * from.elemSize());
+    std::memcpy(to + static_cast<std::size_t>(y) * step, from.ptr(y),
+                static_cast<std::size_t>(from.cols) * from.elemSize());
 }
 
 template <class T>
@@ -84,9 +86,9 @@ double value_at(const cv::Mat& m, int y, int i) {
 
 Layout layout_of(const std::string& format, int width, int height) {
   const int type = type_from_name(format);
-  const Ref<GstCaps> caps(gst_caps_new_simple(type < 0 ? "video/x-raw" : mat_media_type, type < 0 ? "format" : "type", G_TYPE_STRING,
-                                              format.c_str(), "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, "framerate",
-                                              GST_TYPE_FRACTION, 30, 1, nullptr));
+  const Ref<GstCaps> caps(gst_caps_new_simple(type < 0 ? "video/x-raw" : mat_media_type, type < 0 ? "format" : "type",
+                                              G_TYPE_STRING, format.c_str(), "width", G_TYPE_INT, width, "height",
+                                              G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, 30, 1, nullptr));
   const auto layout = Layout::from_caps(caps);
   require(layout.has_value(), "no layout for " + format);
   return *layout;
@@ -146,7 +148,8 @@ GstBuffer* to_buffer(const Picture& picture, Storage storage) {
   GstMapInfo map;
   require(gst_buffer_map(buffer, &map, GST_MAP_WRITE), "cannot map a buffer");
   std::memset(map.data, 0xA5, map.size);
-  for (std::size_t p = 0; p < n; p++) copy_in(picture.planes[p], map.data + offset[p], static_cast<std::size_t>(stride[p]));
+  for (std::size_t p = 0; p < n; p++)
+    copy_in(picture.planes[p], map.data + offset[p], static_cast<std::size_t>(stride[p]));
   gst_buffer_unmap(buffer, &map);
   if (padded)
     gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, l.format(), static_cast<guint>(l.width),
@@ -169,7 +172,8 @@ Picture to_picture(GstBuffer* buffer, const Layout& layout) {
   GstVideoInfo info = layout.video;
   require(gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ), "cannot map a video frame");
   for (std::size_t p = 0; p < n; p++)
-    out.planes[p] = cv::Mat(layout.planes[p].rows, layout.planes[p].cols, layout.planes[p].type, GST_VIDEO_FRAME_PLANE_DATA(&frame, p),
+    out.planes[p] = cv::Mat(layout.planes[p].rows, layout.planes[p].cols, layout.planes[p].type,
+                            GST_VIDEO_FRAME_PLANE_DATA(&frame, p),
                             static_cast<std::size_t>(GST_VIDEO_FRAME_PLANE_STRIDE(&frame, p)))
                         .clone();
   gst_video_frame_unmap(&frame);
@@ -178,8 +182,8 @@ Picture to_picture(GstBuffer* buffer, const Layout& layout) {
 
 std::string difference(const cv::Mat& got, const cv::Mat& want, const Tolerance& t, int border) {
   if (got.size() != want.size() || got.type() != want.type())
-    return "got " + type_name(got.type()) + " " + std::to_string(got.cols) + "x" + std::to_string(got.rows) + ", expected " +
-           type_name(want.type()) + " " + std::to_string(want.cols) + "x" + std::to_string(want.rows);
+    return "got " + type_name(got.type()) + " " + std::to_string(got.cols) + "x" + std::to_string(got.rows) +
+           ", expected " + type_name(want.type()) + " " + std::to_string(want.cols) + "x" + std::to_string(want.rows);
   const int cn = got.channels();
   const bool real = got.depth() >= CV_32F;
   long differ = 0, beyond = 0, compared = 0;
@@ -195,13 +199,13 @@ std::string difference(const cv::Mat& got, const cv::Mat& want, const Tolerance&
       largest = std::max(largest, std::isnan(d) ? std::numeric_limits<double>::infinity() : d);
       if (d <= limit) continue;
       if (beyond++ == 0)
-        first = "x=" + std::to_string(i / cn) + " y=" + std::to_string(y) + " channel " + std::to_string(i % cn) + ": " + std::to_string(a) +
-                ", expected " + std::to_string(b);
+        first = "x=" + std::to_string(i / cn) + " y=" + std::to_string(y) + " channel " + std::to_string(i % cn) +
+                ": " + std::to_string(a) + ", expected " + std::to_string(b);
     }
   const double share = compared ? static_cast<double>(differ) / static_cast<double>(compared) : 0;
   if (beyond == 0 && share <= t.share) return {};
-  return std::to_string(beyond) + " of " + std::to_string(compared) + " values are off, by " + std::to_string(largest) + " at most (" +
-         std::to_string(share * 100) + " % differ)" + (first.empty() ? "" : "; the first at " + first);
+  return std::to_string(beyond) + " of " + std::to_string(compared) + " values are off, by " + std::to_string(largest) +
+         " at most (" + std::to_string(share * 100) + " % differ)" + (first.empty() ? "" : "; the first at " + first);
 }
 
 void require_same(const Picture& got, const Picture& want, const std::string& what, std::source_location where) {

@@ -35,13 +35,14 @@ enum class Storage {
 [[nodiscard]] Picture to_picture(GstBuffer* buffer, const Layout& layout);
 
 struct Tolerance {
-  double integer = 0;    // largest difference of integer values
-  double real = 0;       // of floats, relative to the larger of 1 and the value
-  double share = 1;      // of all values, at most so many may differ at all
+  double integer = 0;  // largest difference of integer values
+  double real = 0;     // of floats, relative to the larger of 1 and the value
+  double share = 1;    // of all values, at most so many may differ at all
   const char* reason = "";
 };
 // "" or where and how far they differ; a border of so many pixels is not compared.
-[[nodiscard]] std::string difference(const cv::Mat& got, const cv::Mat& want, const Tolerance& tolerance = {}, int border = 0);
+[[nodiscard]] std::string difference(const cv::Mat& got, const cv::Mat& want, const Tolerance& tolerance = {},
+                                     int border = 0);
 // Fails the test where the pictures differ at all.
 void require_same(const Picture& got, const Picture& want, const std::string& what,
                   std::source_location where = std::source_location::current());

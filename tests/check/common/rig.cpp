@@ -20,7 +20,10 @@ gboolean may_seek(GstElement*, guint64, gpointer) { return TRUE; }
 }  // namespace
 
 Rig::Rig(const Element& e, const std::string& settings)
-    : description_(e), pipeline_(gst_pipeline_new(nullptr)), element_(make_element(e.name, settings)), bus_(gst_element_get_bus(pipeline_)) {
+    : description_(e),
+      pipeline_(gst_pipeline_new(nullptr)),
+      element_(make_element(e.name, settings)),
+      bus_(gst_element_get_bus(pipeline_)) {
   gst_object_ref_sink(pipeline_);
   g_object_set(pipeline_, "auto-flush-bus", FALSE, nullptr);  // errors are looked at after the stop too
   gst_bin_add(GST_BIN(pipeline_), element_);
@@ -88,7 +91,8 @@ bool Rig::set_state(GstState state) {
 
 bool Rig::accepts(const Format& format, cv::Size size) const {
   GstPad* source = gst_element_get_static_pad(sources_[0], "src");
-  const Ref<GstCaps> caps(caps_of(layout_for(0, format, size), format.gpu_only)), taken(gst_pad_peer_query_caps(source, nullptr));
+  const Ref<GstCaps> caps(caps_of(layout_for(0, format, size), format.gpu_only)),
+      taken(gst_pad_peer_query_caps(source, nullptr));
   gst_object_unref(source);
   return gst_caps_can_intersect(caps, taken);
 }
@@ -105,7 +109,8 @@ void Rig::push_to(std::size_t input, GstBuffer* buffer, const Layout& layout) {
   gst_mini_object_weak_ref(
       GST_MINI_OBJECT(buffer), [](gpointer, GstMiniObject*) { live--; }, nullptr);
 #ifdef GSTCV_HAVE_CUDA
-  const bool device = gst_buffer_n_memory(buffer) > 0 && gst_memory_is_type(gst_buffer_peek_memory(buffer, 0), "GpuMat");
+  const bool device =
+      gst_buffer_n_memory(buffer) > 0 && gst_memory_is_type(gst_buffer_peek_memory(buffer, 0), "GpuMat");
 #else
   const bool device = false;
 #endif

@@ -93,7 +93,13 @@ std::vector<Case> rows() {
       {"thresh=1e9 type=trunc", cut(Type::trunc, 1e9)},
       {"thresh=-1e9 type=trunc", cut(Type::trunc, -1e9)},
       {"thresh=-1e9 type=tozero-inv", cut(Type::tozero_inv, -1e9)},
-      {"otsu=true", [](const cv::Mat& in) { return cut(Type::binary, otsu(in))(in); }, {}, 0, {"GRAY8", "NV12", "I420"}, check_otsu},
+      {"otsu=true",
+       [](const cv::Mat& in) { return cut(Type::binary, otsu(in))(in); },
+       {},
+       0,
+       {"GRAY8", "NV12", "I420"},
+       "",
+       check_otsu},
   };
 }
 const Cases threshold("cudathreshold", rows);

@@ -70,11 +70,14 @@ cv::Mat blur(const cv::Mat& in, const std::vector<double>& k, bool in_x, Border 
 }
 
 std::function<cv::Mat(const cv::Mat&)> gaussian(cv::Size size, double sigma1 = 0, double sigma2 = 0,
-                                                Border rows = Border::reflect_101, Border columns = Border::reflect_101) {
+                                                Border rows = Border::reflect_101,
+                                                Border columns = Border::reflect_101) {
   return [=](const cv::Mat& in) {
     const double second = sigma2 > 0 ? sigma2 : sigma1;
     const double reach = in.depth() == CV_8U ? 3 : 4;
-    auto length = [&](int k, double sigma) { return k > 0 ? k : static_cast<int>(std::nearbyint(sigma * reach * 2 + 1)) | 1; };
+    auto length = [&](int k, double sigma) {
+      return k > 0 ? k : static_cast<int>(std::nearbyint(sigma * reach * 2 + 1)) | 1;
+    };
     cv::Mat wide, out;
     in.convertTo(wide, CV_64F);
     wide = blur(wide, kernel(length(size.width, sigma1), sigma1), true, rows);
@@ -85,7 +88,8 @@ std::function<cv::Mat(const cv::Mat&)> gaussian(cv::Size size, double sigma1 = 0
 }
 
 // cv::GaussianBlur rounds the weights of 8-bit images to 1/256.
-const Tolerance near{.integer = 4, .real = 2e-4, .reason = "OpenCV's own bound for 8 bits; single precision for floats of up to 300"};
+const Tolerance near{
+    .integer = 4, .real = 2e-4, .reason = "OpenCV's own bound for 8 bits; single precision for floats of up to 300"};
 const std::string mixed = "row-border-mode=wrap column-border-mode=constant";
 
 std::vector<Case> rows() {

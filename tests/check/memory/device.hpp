@@ -79,7 +79,8 @@ class Worker {
 class Landing {
  public:
   explicit Landing(const PlaneLayout& l) : rows(l.rows), row_bytes(l.row_bytes()) {
-    require(cudaHostAlloc(&data, row_bytes * static_cast<std::size_t>(rows), cudaHostAllocPortable) == cudaSuccess, "no pinned memory");
+    require(cudaHostAlloc(&data, row_bytes * static_cast<std::size_t>(rows), cudaHostAllocPortable) == cudaSuccess,
+            "no pinned memory");
   }
   ~Landing() { cudaFreeHost(data); }
   Landing(const Landing&) = delete;
@@ -113,7 +114,8 @@ inline void gpu_fill(GstBuffer* buffer, const Layout& layout, int value) {
   Stream& stream = device().thread_stream();
   GpuFrame f(buffer, layout, GST_MAP_WRITE, stream, scratch);
   const cv::cuda::GpuMat& m = f.planes[0];
-  cuda_check(cudaMemset2DAsync(m.data, m.step, value, layout.planes[0].row_bytes(), static_cast<std::size_t>(m.rows), stream.handle()),
+  cuda_check(cudaMemset2DAsync(m.data, m.step, value, layout.planes[0].row_bytes(), static_cast<std::size_t>(m.rows),
+                               stream.handle()),
              "fill");
   f.done(stream.record());
   f.finish();

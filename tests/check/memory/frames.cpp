@@ -9,7 +9,8 @@ extern "C" int check_c_api(GstMemory* memory, GstBuffer* plain);
 namespace gstcv::check {
 namespace {
 
-const std::vector<std::string> formats{"GRAY8", "GRAY16_LE", "BGR", "RGBA", "NV12", "I420", "Y444", "32FC3", "64FC1", "8SC2"};
+const std::vector<std::string> formats{"GRAY8", "GRAY16_LE", "BGR",   "RGBA",  "NV12",
+                                       "I420",  "Y444",      "32FC3", "64FC1", "8SC2"};
 
 // The planes as they lie on the GPU, by plain copies.
 Picture gpu_content(GstBuffer* buffer, const Layout& l) {
@@ -25,8 +26,8 @@ Picture gpu_content(GstBuffer* buffer, const Layout& l) {
     require(d.rows == want.rows && d.cols == want.cols && d.type == want.type, "a plane's shape");
     require(d.step % 256 == 0 && reinterpret_cast<std::uintptr_t>(d.data) % 256 == 0, "a plane's alignment");
     out.planes[p].create(d.rows, d.cols, d.type);
-    require(cudaMemcpy2D(out.planes[p].data, out.planes[p].step, d.data, d.step, want.row_bytes(), static_cast<std::size_t>(d.rows),
-                         cudaMemcpyDeviceToHost) == cudaSuccess,
+    require(cudaMemcpy2D(out.planes[p].data, out.planes[p].step, d.data, d.step, want.row_bytes(),
+                         static_cast<std::size_t>(d.rows), cudaMemcpyDeviceToHost) == cudaSuccess,
             "copy");
   }
   gst_buffer_unmap(buffer, &map);
@@ -55,7 +56,8 @@ void default_layout() {
   require(gst_buffer_map(frame, &map, GST_MAP_READ) && map.size == l.size, "map");
   for (int y = 0; y < 212; y++)
     for (int x = 0; x < 318; x++)
-      require(map.data[static_cast<std::size_t>(y) * l.planes[0].step + static_cast<std::size_t>(x)] == 0x5A, "a byte of the luma plane");
+      require(map.data[static_cast<std::size_t>(y) * l.planes[0].step + static_cast<std::size_t>(x)] == 0x5A,
+              "a byte of the luma plane");
   gst_buffer_unmap(frame, &map);
   const Ref<GstBufferPool> pool(gst_gpu_mat_buffer_pool_new(-1));
   GstStructure* config = gst_buffer_pool_get_config(pool);
@@ -65,7 +67,8 @@ void default_layout() {
   GstBuffer* b = nullptr;
   require(gst_buffer_pool_acquire_buffer(pool, &b, nullptr) == GST_FLOW_OK, "acquire");
   const GstVideoMeta* meta = gst_buffer_get_video_meta(b);
-  require(meta && meta->stride[0] == static_cast<gint>(l.planes[0].step) && meta->offset[1] == l.planes[1].offset, "the meta's strides");
+  require(meta && meta->stride[0] == static_cast<gint>(l.planes[0].step) && meta->offset[1] == l.planes[1].offset,
+          "the meta's strides");
   gst_buffer_unref(b);
   gst_buffer_pool_set_active(pool, FALSE);
 }
@@ -119,7 +122,8 @@ void copy_on_write() {
     } else {
       gpu_fill(other, l, 42);
     }
-    require_same(to_picture(one, l), in, cpu ? "the other branch after a CPU write" : "the other branch after a GPU write");
+    require_same(to_picture(one, l), in,
+                 cpu ? "the other branch after a CPU write" : "the other branch after a GPU write");
     require(to_picture(other, l).planes[0].at<uchar>(20, 20) == 42, "the written branch");
   }
 }
@@ -159,7 +163,9 @@ void wrapping() {
   frame.planes[0] = {data, step, 48, 64, CV_8UC1};
   int freed = 0;
   const auto notify = [](gpointer n) { ++*static_cast<int*>(n); };
-  auto wrap = [&](const GstGpuMatFrame& f, GError** error) { return gst_gpu_mat_memory_new_wrapped(caps, &f, nullptr, &freed, notify, error); };
+  auto wrap = [&](const GstGpuMatFrame& f, GError** error) {
+    return gst_gpu_mat_memory_new_wrapped(caps, &f, nullptr, &freed, notify, error);
+  };
 
   for (int wrong = 0; wrong < 4; wrong++) {
     GstGpuMatFrame f = frame;
@@ -168,7 +174,8 @@ void wrapping() {
     if (wrong == 2) f.planes[0].step = 63;
     if (wrong == 3) f.planes[0].type = CV_8UC3;
     GError* error = nullptr;
-    require(!wrap(f, &error) && g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT), "a wrong frame was taken");
+    require(!wrap(f, &error) && g_error_matches(error, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT),
+            "a wrong frame was taken");
     g_clear_error(&error);
   }
   require(freed == 0, "notified without a memory");
@@ -197,11 +204,14 @@ void header() {
   require(CV_XADD(mat.refcount, 0) == 2, "the mat is kept alive");
   {
     GpuMatMap map(buffer, GST_MAP_READWRITE, stream);
-    require(map.n_planes() == 1 && map[0].data == mat.data && map[0].step == mat.step && map[0].type() == CV_8UC3, "mapped in place");
+    require(map.n_planes() == 1 && map[0].data == mat.data && map[0].step == mat.step && map[0].type() == CV_8UC3,
+            "mapped in place");
     cudaMemset2DAsync(map[0].data, map[0].step, 7, 3, 1, s);
   }
   const Picture p = to_picture(buffer, l);
-  require(p.planes[0].at<cv::Vec3b>(0, 0) == cv::Vec3b(7, 7, 7) && p.planes[0].at<cv::Vec3b>(29, 39) == cv::Vec3b(6, 6, 6), "pixels");
+  require(
+      p.planes[0].at<cv::Vec3b>(0, 0) == cv::Vec3b(7, 7, 7) && p.planes[0].at<cv::Vec3b>(29, 39) == cv::Vec3b(6, 6, 6),
+      "pixels");
   buffer.reset();
   require(CV_XADD(mat.refcount, 0) == 1, "the mat is let go");
 

@@ -28,7 +28,9 @@ void every_wait_counts(const Scenario& play, int threads, long at_least) {
   std::string needless;
   for (long n = 1; n <= waits; n++) {
     bool needed = false;
-    for (int slow = 0; slow < threads && !needed; slow++) {
+    // On a busy machine a delay may not be enough to show it at once.
+    for (int attempt = 0; attempt < 4 * threads && !needed; attempt++) {
+      const int slow = attempt % threads;
       fakecuda_set_drop_wait(n);
       needed = !play(slow).empty();
       fakecuda_set_drop_wait(0);
@@ -63,7 +65,9 @@ class Results {
 // Keeps the calling thread's stream busy for a while.
 void dawdle() {
   Stream& stream = device().thread_stream();
-  for (int i = 0; simulated() && i < 6; i++) cudaLaunchHostFunc(stream.handle(), [](void*) {}, nullptr);
+  for (int i = 0; simulated() && i < 6; i++)
+    cudaLaunchHostFunc(
+        stream.handle(), [](void*) {}, nullptr);
 }
 
 int cpu_value(GstBuffer* buffer) {
@@ -205,7 +209,8 @@ void one_thread_needs_no_wait() {
   if (!simulated()) return;
   require(fakecuda_waits() == before, "streams waited");
   // One wait may be that of a thread that is far ahead.
-  require(fakecuda_count("host_sync") - synced <= 1, "the host waited " + std::to_string(fakecuda_count("host_sync") - synced) + " times");
+  require(fakecuda_count("host_sync") - synced <= 1,
+          "the host waited " + std::to_string(fakecuda_count("host_sync") - synced) + " times");
 }
 
 void run_ahead_is_bounded() {

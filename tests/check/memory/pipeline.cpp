@@ -24,8 +24,8 @@ void crop() {
         GstBuffer* in = to_buffer(whole, storage);
         if (storage == Storage::device) {
           GstVideoInfo v = whole.layout.video;
-          gst_buffer_add_video_meta_full(in, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&v), 64, 48, GST_VIDEO_INFO_N_PLANES(&v),
-                                         v.offset, v.stride);
+          gst_buffer_add_video_meta_full(in, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&v), 64, 48,
+                                         GST_VIDEO_INFO_N_PLANES(&v), v.offset, v.stride);
         }
         GstVideoCropMeta* meta = gst_buffer_add_video_crop_meta(in);
         meta->x = 5, meta->y = 3, meta->width = 41, meta->height = 20;
@@ -93,7 +93,8 @@ void pinned_pool_for_upstream() {
   const Ref<GstQuery> query(gst_query_new_allocation(caps, TRUE));
   require(gst_pad_peer_query(h.raw()->srcpad, query), "allocation query");
   require(gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr), "GstVideoMeta is not proposed");
-  require(gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr), "GstVideoCropMeta is not proposed");
+  require(gst_query_find_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr),
+          "GstVideoCropMeta is not proposed");
   require(gst_query_get_n_allocation_pools(query) == 1, "no pool is proposed");
   GstBufferPool* proposed = nullptr;
   guint size = 0, min = 0, max = 1;
@@ -188,7 +189,8 @@ void without_memory_left() {
         gst_buffer_unref(h.pull());
         break;
       }
-      require(flow == GST_FLOW_ERROR && errors.size() == 1, std::to_string(errors.size()) + " errors, flow " + gst_flow_get_name(flow));
+      require(flow == GST_FLOW_ERROR && errors.size() == 1,
+              std::to_string(errors.size()) + " errors, flow " + gst_flow_get_name(flow));
       const std::string wanted = "gst-resource-error-quark " + std::to_string(GST_RESOURCE_ERROR_NO_SPACE_LEFT) + ":";
       require(errors[0].starts_with(wanted) && errors[0].find("out of GPU memory") != std::string::npos, errors[0]);
       const std::string d = difference(h.run(in, Storage::plain).planes[0], want);
@@ -202,14 +204,17 @@ void without_memory_left() {
 void tee() {
   const Delay delay(400);
   const char* line =
-      "appsrc name=src format=time max-buffers=2 block=true ! cudathreshold name=first thresh=20 type=tozero ! tee name=t "
+      "appsrc name=src format=time max-buffers=2 block=true ! cudathreshold name=first thresh=20 type=tozero ! tee "
+      "name=t "
       "t. ! queue ! cudathreshold thresh=90 type=tozero-inv backend=cuda ! appsink name=one sync=false "
       "t. ! queue ! cudathreshold thresh=150 backend=cuda ! capsfilter caps=video/x-raw ! appsink name=two sync=false "
       "t. ! queue ! appsink name=three sync=false";
   GError* error = nullptr;
   const Ref<GstElement> pipeline(gst_parse_launch(line, &error));
   require(pipeline && !error, error ? error->message : "no pipeline");
-  auto named = [&](const char* name) { return Ref<GstElement>(gst_bin_get_by_name(GST_BIN(static_cast<GstElement*>(pipeline)), name)); };
+  auto named = [&](const char* name) {
+    return Ref<GstElement>(gst_bin_get_by_name(GST_BIN(static_cast<GstElement*>(pipeline)), name));
+  };
   const Layout l = layout_of("GRAY8", 161, 120);
   const Ref<GstElement> src = named("src");
   const Ref<GstCaps> caps(caps_of(l, false));
