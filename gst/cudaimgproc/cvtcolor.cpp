@@ -46,11 +46,10 @@ kernels::ColorSpace space_of(const Layout& l) {
   return s;
 }
 
-// The matrix for a pair of frames. Gray has no weights of its own: it shares those of the other side.
+// The matrix for a pair of frames. Gray made of YUV is its luma, whose weights are YUV's.
 kernels::ColorMatrix matrix_of(const Layout& in, const Layout& out) {
   kernels::ColorSpace from = space_of(in), to = space_of(out);
-  if (GST_VIDEO_INFO_IS_GRAY(&in.video)) from.kr = to.kr, from.kb = to.kb;
-  if (GST_VIDEO_INFO_IS_GRAY(&out.video)) to.kr = from.kr, to.kb = from.kb;
+  if (GST_VIDEO_INFO_IS_GRAY(&out.video) && GST_VIDEO_INFO_IS_YUV(&in.video)) to.kr = from.kr, to.kb = from.kb;
   return kernels::color_matrix(layout_of(in), from, layout_of(out), to);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "src/kernels/resize.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 
@@ -51,12 +53,15 @@ struct Resize {
   int interpolation = cv::INTER_LINEAR;
   Sampling sampling = Sampling::centre;
 
+  // A side of at least one pixel, and no more than caps can say.
+  static int pixels(double n) { return static_cast<int>(std::clamp<double>(std::nearbyint(n), 1, G_MAXINT)); }
+
   // Empty: as downstream asks, else the input's size.
   Size output_size(Size in) const {
     if (width > 0 && height > 0) return {width, height};
-    if (width > 0) return {width, std::max(1, cvRound(static_cast<double>(in.height) * width / in.width))};
-    if (height > 0) return {std::max(1, cvRound(static_cast<double>(in.width) * height / in.height)), height};
-    if (scale > 0) return {std::max(1, cvRound(in.width * scale)), std::max(1, cvRound(in.height * scale))};
+    if (width > 0) return {width, pixels(static_cast<double>(in.height) * width / in.width)};
+    if (height > 0) return {pixels(static_cast<double>(in.width) * height / in.height), height};
+    if (scale > 0) return {pixels(in.width * scale), pixels(in.height * scale)};
     return {};
   }
   bool identity(const Layout& in, const Layout& out) const { return in.width == out.width && in.height == out.height; }

@@ -59,6 +59,15 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   Filter* self = self_of(trans);
   const auto from = Layout::from_caps(in), to = Layout::from_caps(out);
   const auto format = from ? find_input(self->core->rows(), *from) : std::nullopt;
+  if (format && !to && self->core->element().output_size) {
+    const GstStructure* wanted = gst_caps_get_structure(out, 0);
+    int width = 0, height = 0;
+    gst_structure_get_int(wanted, "width", &width);
+    gst_structure_get_int(wanted, "height", &height);
+    self->core->post_error(Error::settings("an output of width " + std::to_string(width) + " and height " + std::to_string(height) +
+                                           " is too large for a frame of " + from->format_name()));
+    return FALSE;
+  }
   if (!format || !to) {
     gchar *have = gst_caps_to_string(in), *want = gst_caps_to_string(out);
     self->core->post_error(Error::format(std::string("cannot make ") + want + " of " + have));

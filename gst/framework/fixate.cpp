@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The choice among possible output caps.
 #include <algorithm>
+#include <optional>
 
 #include "negotiation.hpp"
 
@@ -52,38 +53,62 @@ void keep_colorimetry(const GstCaps* in, GstCaps* out) {
   g_free(text);
 }
 
-int scaled(int value, int num, int den) { return std::max(1, static_cast<int>(gst_util_uint64_scale_int_round(static_cast<guint64>(value), num, den))); }
+// What a field of caps gives for a wanted value: itself, or the nearest that it allows.
+int nearest(const GstStructure* caps, const char* field, int wanted) {
+  GstStructure* s = gst_structure_copy(caps);
+  gst_structure_fixate_field_nearest_int(s, field, wanted);
+  int value = wanted;
+  gst_structure_get_int(s, field, &value);
+  gst_structure_free(s);
+  return value;
+}
 
-// Width, height and pixel-aspect-ratio of the output such that the picture keeps its shape: what downstream fixed
-// stays, the rest follows, as videoscale does.
+struct Ratio {
+  int num = 1, den = 1;
+  bool operator==(const Ratio&) const = default;
+};
+// Their product in lowest terms; nothing where it does not fit into integers.
+std::optional<Ratio> operator*(Ratio a, Ratio b) {
+  Ratio r;
+  if (!gst_util_fraction_multiply(a.num, a.den, b.num, b.den, &r.num, &r.den) || r.num <= 0 || r.den <= 0) return std::nullopt;
+  return r;
+}
+int scaled(int value, Ratio by) {
+  return std::max(1, static_cast<int>(std::min<guint64>(G_MAXINT, gst_util_uint64_scale_int_round(static_cast<guint64>(value), by.num, by.den))));
+}
+
+// Width, height and pixel-aspect-ratio of the output such that the picture keeps its shape, as videoscale does: first
+// the shape of a pixel gives way, then the width, then the height.
 void choose_size(const GstStructure* in, GstStructure* out) {
-  int w = 0, h = 0, num = 1, den = 1;
+  constexpr const char* ratio_field = "pixel-aspect-ratio";
+  int w = 0, h = 0;
+  Ratio pixel;
   if (!gst_structure_get_int(in, "width", &w) || !gst_structure_get_int(in, "height", &h)) return;
-  gst_structure_get_fraction(in, "pixel-aspect-ratio", &num, &den);
-  int ow = 0, oh = 0;
-  const bool width_fixed = gst_structure_get_int(out, "width", &ow), height_fixed = gst_structure_get_int(out, "height", &oh);
-  const bool has_ratio = gst_structure_has_field(out, "pixel-aspect-ratio");
-  if (width_fixed && height_fixed) {
-    // The shape of a pixel makes up for a size of another shape.
-    int a = 0, b = 0;
-    if (!gst_util_fraction_multiply(w, h, num, den, &a, &b) || !gst_util_fraction_multiply(a, b, oh, ow, &a, &b)) return;
-    if (has_ratio)
-      gst_structure_fixate_field_nearest_fraction(out, "pixel-aspect-ratio", a, b);
-    else if (a != b)
-      gst_structure_set(out, "pixel-aspect-ratio", GST_TYPE_FRACTION, a, b, nullptr);
-    return;
+  gst_structure_get_fraction(in, ratio_field, &pixel.num, &pixel.den);
+  const auto shape = Ratio{w, h} * pixel;
+  int width = nearest(out, "width", w), height = nearest(out, "height", h);
+  const auto wanted = shape ? *shape * Ratio{height, width} : std::nullopt;
+  if (wanted) {
+    Ratio ratio = *wanted;
+    if (gst_structure_has_field(out, ratio_field)) {
+      gst_structure_fixate_field_nearest_fraction(out, ratio_field, wanted->num, wanted->den);
+      gst_structure_get_fraction(out, ratio_field, &ratio.num, &ratio.den);
+    } else if (ratio != Ratio{}) {
+      gst_structure_set(out, ratio_field, GST_TYPE_FRACTION, ratio.num, ratio.den, nullptr);
+    }
+    // width / height = shape / ratio
+    if (const auto sides = *shape * Ratio{ratio.den, ratio.num}; sides && ratio != *wanted) {
+      const int other_width = scaled(height, *sides), other_height = scaled(width, {sides->den, sides->num});
+      const int near_width = nearest(out, "width", other_width), near_height = nearest(out, "height", other_height);
+      const bool width_open = !gst_structure_has_field_typed(out, "width", G_TYPE_INT);
+      const bool height_open = !gst_structure_has_field_typed(out, "height", G_TYPE_INT);
+      if (width_open && (near_width == other_width || near_height != other_height || !height_open))
+        width = near_width;
+      else if (height_open)
+        height = near_height;
+    }
   }
-  int onum = num, oden = den;
-  if (has_ratio) {
-    gst_structure_fixate_field_nearest_fraction(out, "pixel-aspect-ratio", num, den);
-    gst_structure_get_fraction(out, "pixel-aspect-ratio", &onum, &oden);
-  }
-  // out width / out height = (w num / (h den)) / (onum / oden)
-  int a = 0, b = 0;
-  if (!gst_util_fraction_multiply(w, h, num, den, &a, &b) || !gst_util_fraction_multiply(a, b, oden, onum, &a, &b)) return;
-  if (!width_fixed) gst_structure_fixate_field_nearest_int(out, "width", height_fixed ? scaled(oh, a, b) : w);
-  gst_structure_get_int(out, "width", &ow);
-  if (!height_fixed) gst_structure_fixate_field_nearest_int(out, "height", scaled(ow, b, a));
+  gst_structure_set(out, "width", G_TYPE_INT, width, "height", G_TYPE_INT, height, nullptr);
 }
 
 }  // namespace

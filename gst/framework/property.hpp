@@ -98,11 +98,11 @@ template <class Op>
 std::vector<Property> make_size_properties(const char* name, cv::Size Op::*member, Range range, const char* blurb, Rule rule = {}) {
   std::vector<Property> out;
   const Op fresh{};
-  for (const char* part : {"", "-width", "-height"}) {
-    const bool width = part[1] != 'h', height = part[1] != 'w';
+  for (const std::string part : {"", "-width", "-height"}) {
+    const bool width = part != "-height", height = part != "-width";
     Property p;
-    p.name = std::string(name) + part;
-    p.blurb = std::string(blurb) + (!*part ? "; sets width and height, gives the width" : width ? ": width" : ": height");
+    p.name = name + part;
+    p.blurb = std::string(blurb) + (part.empty() ? "; sets width and height, gives the width" : width ? ": width" : ": height");
     p.value_type = G_TYPE_INT;
     p.min = range.min;
     p.max = range.max;

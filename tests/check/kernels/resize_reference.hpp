@@ -285,22 +285,20 @@ inline bool rounding_only(const Image& image, Difference d) {
   return d.largest <= 1 && d.share <= std::max(1e-3, 1 / values);
 }
 
-// The result against the formulas. Nearest: exact. 32F: 1e-4. 8 and 16 bit: rounded to nearest from what single
-// precision makes of the formula, which is off by less than 0.001 and 0.1. Where the result has short weights: within
-// one of the formula, and rounding_only from the formula with short weights; but linear truncates twice there. share
-// collects how many 8-bit values differ from the plain formula.
+// Within the formulas. Nearest: exact. 32F: 1e-4. 8 and 16 bit: rounded to nearest from what single precision makes of
+// the formula, which is off by less than 0.001 and 0.1. Where the result has short weights: within one.
+inline bool fits_formula(const Case& c, Difference d) {
+  if (c.interpolation == Interpolation::nearest) return d.largest == 0;
+  if (c.depth == Depth::f32) return d.largest <= 1e-4;
+  return c.has_short_weights() ? d.largest <= 1 : d.error <= (c.depth == Depth::u8 ? 0.501 : 0.6);
+}
+
+// The result against the formulas; cubic and lanczos4 with short weights also rounding_only from the formula with such
+// weights (linear truncates twice there). share collects how many 8-bit values differ from the plain formula.
 inline void check_against_formula(const Case& c, const Image& source, const Image& result, const std::string& who,
                                   double* share = nullptr) {
-  const double nearly_half = c.depth == Depth::u8 ? 0.501 : 0.6;
   const Difference plain = compare(c, result, reference(c, source, false));
-  bool good;
-  if (c.interpolation == Interpolation::nearest)
-    good = plain.largest == 0;
-  else if (c.depth == Depth::f32)
-    good = plain.largest <= 1e-4;
-  else
-    good = c.has_short_weights() ? plain.largest <= 1 : plain.error <= nearly_half;
-  check::that(good, who + " against the formula, " + c.name() + ": " + text(plain));
+  check::that(fits_formula(c, plain), who + " against the formula, " + c.name() + ": " + text(plain));
   if (share && c.depth == Depth::u8) *share = std::max(*share, plain.share);
   if (c.has_short_weights() &&
       (c.interpolation == Interpolation::cubic || c.interpolation == Interpolation::lanczos4)) {
