@@ -3,5 +3,5 @@
 
 static gboolean plugin_init(GstPlugin* plugin) { return gstcv::register_elements(plugin); }
 
-GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, opencvcuda, "OpenCV's CUDA operations as elements", plugin_init, VERSION, "LGPL",
-                  PACKAGE, "https://opencv.org/")
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, opencvcuda, "OpenCV's CUDA operations as elements", plugin_init,
+                  VERSION, "LGPL", PACKAGE, "https://opencv.org/")

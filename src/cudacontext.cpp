@@ -24,7 +24,8 @@ GstCudaContext* primary_context(int id) {
   try {
     const DeviceGuard guard(Device::get(id).id());
     CUdevice device = 0;
-    if (void* current = current_context(); current && gst_cuda_load_library() && CuDeviceGet(&device, id) == CUDA_SUCCESS)
+    if (void* current = current_context();
+        current && gst_cuda_load_library() && CuDeviceGet(&device, id) == CUDA_SUCCESS)
       context = gst_cuda_context_new_wrapped(static_cast<CUcontext>(current), device);
   } catch (const Error&) {
     return nullptr;  // without a device: asked again at the next need

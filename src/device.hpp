@@ -36,7 +36,8 @@ class DeviceGuard {
 // The driver's handle of the current context; null when there is none, or no driver.
 [[nodiscard]] void* current_context();
 
-// One device. Objects are made at first use and never destroyed: threads and algorithm objects that point here may end late.
+// One device. Objects are made at first use and never destroyed: threads and algorithm objects that point here may end
+// late.
 class Device {
  public:
   // Throws Error (RESOURCE/NOT_FOUND) when there is no such device, or this build cannot run on it. -1 is the first.

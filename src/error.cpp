@@ -14,11 +14,12 @@ namespace {
 std::mutex lost_lock;
 std::string lost_reason;
 
+#ifdef GSTCV_HAVE_CUDA
 Error out_of_memory(const std::string& what) {
-  return Error::no_memory(what + ": out of GPU memory; use smaller frames, fewer buffers (queue max-size-buffers) or fewer pipelines");
+  return Error::no_memory(
+      what + ": out of GPU memory; use smaller frames, fewer buffers (queue max-size-buffers) or fewer pipelines");
 }
 
-#ifdef GSTCV_HAVE_CUDA
 // Errors after which the runtime refuses everything in this process.
 bool is_sticky(cudaError_t e) {
   switch (e) {

@@ -27,7 +27,8 @@ class Error : public std::runtime_error {
 // The exception now being handled (cv::Exception, CUDA, own, standard) as an Error. Call only in a catch block.
 [[nodiscard]] Error current_error();
 
-// A CUDA fault that poisons every context of the process, "" while there was none. Once set, no more CUDA calls are made.
+// A CUDA fault that poisons every context of the process, "" while there was none. Once set, no more CUDA calls are
+// made.
 [[nodiscard]] std::string gpu_lost();
 
 #ifdef GSTCV_HAVE_CUDA

@@ -12,18 +12,34 @@ namespace gstcv {
 namespace {
 
 cv::cuda::GpuMat view(const PlaneLayout& l, void* data, std::size_t step) {
-  auto* first = static_cast<uchar*>(data) + static_cast<std::size_t>(l.y) * step + static_cast<std::size_t>(l.x) * CV_ELEM_SIZE(l.type);
+  auto* first = static_cast<uchar*>(data) + static_cast<std::size_t>(l.y) * step +
+                static_cast<std::size_t>(l.x) * CV_ELEM_SIZE(l.type);
   // Not rowRange or an ROI: filters would read the parent's pixels beyond the border.
   return {l.rows, l.cols, l.type, first, step};
 }
 
 // OpenCV's texture and vector paths want this of inputs.
-bool aligned(const cv::cuda::GpuMat& m) { return reinterpret_cast<std::uintptr_t>(m.data) % 256 == 0 && m.step % 32 == 0; }
+bool aligned(const cv::cuda::GpuMat& m) {
+  return reinterpret_cast<std::uintptr_t>(m.data) % 256 == 0 && m.step % 32 == 0;
+}
 
-void copy_2d(void* to, std::size_t to_step, const void* from, std::size_t from_step, const PlaneLayout& l, cudaMemcpyKind kind,
-             Stream& stream) {
-  cuda_check(cudaMemcpy2DAsync(to, to_step, from, from_step, l.row_bytes(), static_cast<std::size_t>(l.rows), kind, stream.handle()),
+void copy_2d(void* to, std::size_t to_step, const void* from, std::size_t from_step, const PlaneLayout& l,
+             cudaMemcpyKind kind, Stream& stream) {
+  cuda_check(cudaMemcpy2DAsync(to, to_step, from, from_step, l.row_bytes(), static_cast<std::size_t>(l.rows), kind,
+                               stream.handle()),
              "copy a frame");
+}
+
+// Does a plane have all that is to be seen of it? Reading beyond would cost the process its GPU.
+bool holds(const PlaneLayout& whole, const PlaneLayout& seen) {
+  return whole.type == seen.type && seen.x >= 0 && seen.y >= 0 && seen.x + seen.cols <= whole.cols &&
+         seen.y + seen.rows <= whole.rows;
+}
+
+Error does_not_hold(const std::string& format, int width, int height, const Layout& wanted) {
+  return Error::format("a GPU frame of " + format + " " + std::to_string(width) + "x" + std::to_string(height) +
+                       " does not hold the " + wanted.format_name() + " " + std::to_string(wanted.width) + "x" +
+                       std::to_string(wanted.height) + " that the caps say");
 }
 
 void init_category() {
@@ -56,7 +72,6 @@ GpuFrame::GpuFrame(GstBuffer* buffer, const Layout& layout, GstMapFlags flags, S
       use_memory(scratch_);
     }
     if (!(flags & GST_MAP_WRITE)) realign();
-    for (std::size_t p = 0; p < 4; p++) data_[p] = planes[p].data;
   } catch (...) {
     release();
     throw;
@@ -84,10 +99,8 @@ void GpuFrame::use_memory(GstBuffer* holder) {
   const GstGpuMatFrame& f = memory_->frame();
   for (std::size_t p = 0; p < static_cast<std::size_t>(layout_.n_planes); p++) {
     const PlaneLayout& l = layout_.planes[p];
-    if (p >= f.n_planes || f.planes[p].type != l.type || l.x + l.cols > f.planes[p].cols || l.y + l.rows > f.planes[p].rows)
-      throw Error::format("a GPU frame of " + memory_->layout().format_name() + " " + std::to_string(memory_->layout().width) + "x" +
-                          std::to_string(memory_->layout().height) + " does not hold the " + layout_.format_name() + " " +
-                          std::to_string(layout_.width) + "x" + std::to_string(layout_.height) + " that the caps say");
+    if (p >= f.n_planes || !holds(memory_->layout().planes[p], l))
+      throw does_not_hold(memory_->layout().format_name(), memory_->layout().width, memory_->layout().height, layout_);
     planes[p] = view(l, f.planes[p].data, f.planes[p].step);
   }
 }
@@ -112,14 +125,16 @@ void GpuFrame::upload() {
   const HostFrame from(buffer_, layout_, GST_MAP_READ);
   if (gst_buffer_n_memory(buffer_) == 1 && is_pinned(gst_buffer_peek_memory(buffer_, 0))) {
     write_scratch(scratch_, [&](std::size_t p, const GstGpuMatPlane& d) {
-      copy_2d(d.data, d.step, from.planes[p].data, from.planes[p].step, compact.planes[p], cudaMemcpyHostToDevice, stream_);
+      copy_2d(d.data, d.step, from.planes[p].data, from.planes[p].step, compact.planes[p], cudaMemcpyHostToDevice,
+              stream_);
     });
     // The producer gets its buffer back when the copy is done, without our waiting for it.
     stream_.device().release_after(stream_, [b = gst_buffer_ref(buffer_)] { gst_buffer_unref(b); });
   } else {
     // Pageable memory would make the copy synchronous: through the scratch frame's own pinned copy instead.
     HostFrame staging(scratch_, compact, GST_MAP_WRITE);
-    for (std::size_t p = 0; p < static_cast<std::size_t>(compact.n_planes); p++) from.planes[p].copyTo(staging.planes[p]);
+    for (std::size_t p = 0; p < static_cast<std::size_t>(compact.n_planes); p++)
+      from.planes[p].copyTo(staging.planes[p]);
   }
   layout_ = compact;
   use_memory(scratch_);
@@ -161,7 +176,8 @@ void GpuFrame::finish() {
   HostFrame to(buffer_, layout_, GST_MAP_WRITE);
   if (gst_buffer_n_memory(buffer_) == 1 && is_pinned(gst_buffer_peek_memory(buffer_, 0))) {
     for (std::size_t p = 0; p < static_cast<std::size_t>(layout_.n_planes); p++)
-      copy_2d(to.planes[p].data, to.planes[p].step, planes[p].data, planes[p].step, layout_.planes[p], cudaMemcpyDeviceToHost, stream_);
+      copy_2d(to.planes[p].data, to.planes[p].step, planes[p].data, planes[p].step, layout_.planes[p],
+              cudaMemcpyDeviceToHost, stream_);
     memory_->after(GST_MAP_READ, stream_.record());
     stream_.host_wait();
   } else {
@@ -171,13 +187,9 @@ void GpuFrame::finish() {
   }
 }
 
-bool GpuFrame::unchanged() const {
-  for (std::size_t p = 0; p < 4; p++)
-    if (planes[p].data != data_[p]) return false;
-  return true;
+GstBuffer* GpuFrame::uploaded() const {
+  return scratch_ && (flags_ & GST_MAP_READ) ? gst_buffer_ref(scratch_) : nullptr;
 }
-
-GstBuffer* GpuFrame::uploaded() const { return scratch_ && (flags_ & GST_MAP_READ) ? gst_buffer_ref(scratch_) : nullptr; }
 
 #ifdef GSTCV_HAVE_GST_CUDA
 bool is_cuda_memory(GstMemory* memory) { return gst_is_cuda_memory(memory); }
@@ -185,10 +197,15 @@ bool is_cuda_memory(GstMemory* memory) { return gst_is_cuda_memory(memory); }
 void GpuFrame::use_foreign() {
   foreign_ = true;
   GstMemory* m = gst_buffer_peek_memory(buffer_, 0);
-  if (!gst_buffer_map(buffer_, &map_, static_cast<GstMapFlags>(flags_ | GST_MAP_CUDA))) throw Error::failed("cannot map CUDA memory");
+  if (!gst_buffer_map(buffer_, &map_, static_cast<GstMapFlags>(flags_ | GST_MAP_CUDA)))
+    throw Error::failed("cannot map CUDA memory");
   mapped_ = buffer_;
   // The memory's own strides: a GstVideoMeta may carry those of a download.
   const GstVideoInfo& info = GST_CUDA_MEMORY_CAST(m)->info;
+  const auto whole = Layout::from_video_info(info);
+  for (std::size_t p = 0; p < static_cast<std::size_t>(layout_.n_planes); p++)
+    if (!whole || !holds(whole->planes[p], layout_.planes[p]))
+      throw does_not_hold(gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)), info.width, info.height, layout_);
   for (std::size_t p = 0; p < static_cast<std::size_t>(layout_.n_planes); p++)
     planes[p] = view(layout_.planes[p], map_.data + GST_VIDEO_INFO_PLANE_OFFSET(&info, p),
                      static_cast<std::size_t>(GST_VIDEO_INFO_PLANE_STRIDE(&info, p)));

@@ -29,8 +29,6 @@ class GpuFrame {
   void done(const EventRef& event);
   // Completes an output for its consumer: downloads, or waits where the consumer expects a finished frame.
   void finish();
-  // Pointers and steps as they were given to the operation; false when OpenCV replaced an output by one of its own.
-  [[nodiscard]] bool unchanged() const;
   // For an input that was uploaded: the frame on the GPU (transfer full), else null.
   [[nodiscard]] GstBuffer* uploaded() const;
 
@@ -49,12 +47,11 @@ class GpuFrame {
   GstMapFlags flags_;
   Stream& stream_;
   ScratchPool& scratch_pool_;
-  GstBuffer* scratch_ = nullptr;   // a frame of our own that stands in for the buffer
+  GstBuffer* scratch_ = nullptr;    // a frame of our own that stands in for the buffer
   GpuMatMemory* memory_ = nullptr;  // of the buffer or of the scratch frame
   GstBuffer* mapped_ = nullptr;
   GstMapInfo map_{};
   bool foreign_ = false;
-  std::array<uchar*, 4> data_{};
 };
 
 #ifdef GSTCV_HAVE_GST_CUDA

@@ -69,7 +69,8 @@ void* allocate_device(Device& device, std::size_t size) {
 GstMemory* GpuMatMemory::publish() {
   auto* m = g_new0(GstGpuMatMemory, 1);
   m->state = this;
-  gst_memory_init(GST_MEMORY_CAST(m), static_cast<GstMemoryFlags>(0), allocator(), nullptr, layout_.size, 0, 0, layout_.size);
+  gst_memory_init(GST_MEMORY_CAST(m), static_cast<GstMemoryFlags>(0), allocator(), nullptr, layout_.size, 0, 0,
+                  layout_.size);
   return GST_MEMORY_CAST(m);
 }
 
@@ -98,7 +99,8 @@ GstMemory* GpuMatMemory::wrap(const Layout& layout, Device& device, const GstGpu
   for (std::size_t p = 0; p < frame.n_planes; p++) {
     const GstGpuMatPlane& have = frame.planes[p];
     const PlaneLayout& want = layout.planes[p];
-    if (!have.data || have.rows != want.rows || have.cols != want.cols || have.type != want.type || have.step < want.row_bytes())
+    if (!have.data || have.rows != want.rows || have.cols != want.cols || have.type != want.type ||
+        have.step < want.row_bytes())
       throw Error::format("plane " + std::to_string(p) + " is not the " + std::to_string(want.cols) + "x" +
                           std::to_string(want.rows) + " " + type_name(want.type) + " that the caps say");
   }
@@ -163,9 +165,10 @@ void GpuMatMemory::copy_planes(bool to_device, Stream& stream) {
     const GstGpuMatPlane& d = frame_.planes[p];
     guint8* host = static_cast<guint8*>(host_) + l.offset;
     const auto rows = static_cast<std::size_t>(l.rows);
-    const cudaError_t e =
-        to_device ? cudaMemcpy2DAsync(d.data, d.step, host, l.step, l.row_bytes(), rows, cudaMemcpyHostToDevice, stream.handle())
-                  : cudaMemcpy2DAsync(host, l.step, d.data, d.step, l.row_bytes(), rows, cudaMemcpyDeviceToHost, stream.handle());
+    const cudaError_t e = to_device ? cudaMemcpy2DAsync(d.data, d.step, host, l.step, l.row_bytes(), rows,
+                                                        cudaMemcpyHostToDevice, stream.handle())
+                                    : cudaMemcpy2DAsync(host, l.step, d.data, d.step, l.row_bytes(), rows,
+                                                        cudaMemcpyDeviceToHost, stream.handle());
     cuda_check(e, to_device ? "copy a frame to the GPU" : "copy a frame from the GPU");
   }
 }
@@ -210,8 +213,6 @@ gpointer GpuMatMemory::map(GstMapFlags flags) {
   }
   return host_;
 }
-
-void GpuMatMemory::unmap(GstMapFlags) {}
 
 GstMemory* GpuMatMemory::copy() {
   GstMemory* made = create(layout_, device_);
@@ -261,7 +262,7 @@ static gpointer gst_gpu_mat_memory_map_full(GstMemory* m, GstMapInfo* info, gsiz
   }
 }
 
-static void gst_gpu_mat_memory_unmap_full(GstMemory* m, GstMapInfo* info) { gstcv::state(m).unmap(info->flags); }
+static void gst_gpu_mat_memory_unmap_full(GstMemory*, GstMapInfo*) {}
 
 static GstMemory* gst_gpu_mat_memory_copy(GstMemory* m, gssize offset, gssize size) {
   try {
@@ -314,8 +315,8 @@ static void gst_opencv_cuda_allocator_init(GstOpenCvCudaAllocator* self) {
 
 gboolean gst_is_gpu_mat_memory(GstMemory* memory) { return GpuMatMemory::from(memory) != nullptr; }
 
-gboolean gst_gpu_mat_memory_get_plane(GstMemory* memory, guint plane, gpointer* data, gsize* step, gint* rows, gint* cols,
-                                      gint* type) {
+gboolean gst_gpu_mat_memory_get_plane(GstMemory* memory, guint plane, gpointer* data, gsize* step, gint* rows,
+                                      gint* cols, gint* type) {
   const GpuMatMemory* m = GpuMatMemory::from(memory);
   if (!m || plane >= m->frame().n_planes) return FALSE;
   const GstGpuMatPlane& p = m->frame().planes[plane];
@@ -345,8 +346,8 @@ GstMemory* gst_gpu_mat_memory_new(const GstCaps* caps, gint device_id, GError** 
   return with_gerror(error, [&] { return GpuMatMemory::create(layout_or_throw(caps), gstcv::Device::get(device_id)); });
 }
 
-GstMemory* gst_gpu_mat_memory_new_wrapped(const GstCaps* caps, const GstGpuMatFrame* frame, gpointer stream, gpointer user_data,
-                                          GDestroyNotify notify, GError** error) {
+GstMemory* gst_gpu_mat_memory_new_wrapped(const GstCaps* caps, const GstGpuMatFrame* frame, gpointer stream,
+                                          gpointer user_data, GDestroyNotify notify, GError** error) {
   return with_gerror(error, [&] {
     return GpuMatMemory::wrap(layout_or_throw(caps), gstcv::Device::get(frame->device_id), *frame,
                               static_cast<cudaStream_t>(stream), user_data, notify);

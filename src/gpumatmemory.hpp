@@ -16,8 +16,8 @@ namespace gstcv {
 class GpuMatMemory {
  public:
   [[nodiscard]] static GstMemory* create(const Layout& layout, Device& device);
-  [[nodiscard]] static GstMemory* wrap(const Layout& layout, Device& device, const GstGpuMatFrame& frame, cudaStream_t stream,
-                                       gpointer user_data, GDestroyNotify notify);
+  [[nodiscard]] static GstMemory* wrap(const Layout& layout, Device& device, const GstGpuMatFrame& frame,
+                                       cudaStream_t stream, gpointer user_data, GDestroyNotify notify);
   // Null when it is another kind of memory.
   [[nodiscard]] static GpuMatMemory* from(GstMemory* memory);
 
@@ -31,7 +31,6 @@ class GpuMatMemory {
 
   // What gst_memory_map() gives: &frame(), or the host copy in the default layout.
   [[nodiscard]] gpointer map(GstMapFlags flags);
-  void unmap(GstMapFlags flags);
   [[nodiscard]] GstMemory* copy();
   // The pool took the buffer back: its content need not be kept.
   void forget_content();

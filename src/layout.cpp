@@ -10,13 +10,15 @@ constexpr const char* depth_names[] = {"8U", "8S", "16U", "16S", "32S", "32F", "
 
 // Packed formats that hold less than a byte a component, or components of mixed width, have no OpenCV type.
 bool expressible(const GstVideoFormatInfo* f) {
-  if (GST_VIDEO_FORMAT_INFO_IS_COMPLEX(f) || GST_VIDEO_FORMAT_INFO_HAS_PALETTE(f) || GST_VIDEO_FORMAT_INFO_IS_TILED(f)) return false;
+  if (GST_VIDEO_FORMAT_INFO_IS_COMPLEX(f) || GST_VIDEO_FORMAT_INFO_HAS_PALETTE(f) || GST_VIDEO_FORMAT_INFO_IS_TILED(f))
+    return false;
   if (GST_VIDEO_FORMAT_INFO_N_PLANES(f) < 1) return false;
   for (guint c = 0; c < GST_VIDEO_FORMAT_INFO_N_COMPONENTS(f); c++) {
     const guint depth = GST_VIDEO_FORMAT_INFO_DEPTH(f, c);
     if (depth != 8 && depth != 16 && depth != 10 && depth != 12) return false;
     const guint bytes = depth > 8 ? 2 : 1;
-    if (GST_VIDEO_FORMAT_INFO_PSTRIDE(f, c) % bytes != 0 || GST_VIDEO_FORMAT_INFO_PSTRIDE(f, c) / bytes > 4) return false;
+    if (GST_VIDEO_FORMAT_INFO_PSTRIDE(f, c) % bytes != 0 || GST_VIDEO_FORMAT_INFO_PSTRIDE(f, c) / bytes > 4)
+      return false;
   }
   const bool big_endian = !GST_VIDEO_FORMAT_INFO_IS_LE(f) && GST_VIDEO_FORMAT_INFO_DEPTH(f, 0) > 8;
   return !big_endian;
@@ -35,7 +37,8 @@ int first_component(const GstVideoFormatInfo* f, int plane) {
 
 // A plane of packed 4:2:2 (YUY2, UYVY) holds pairs of pixels, so its width is even.
 bool packed_422(const GstVideoFormatInfo* f) {
-  return GST_VIDEO_FORMAT_INFO_N_PLANES(f) == 1 && GST_VIDEO_FORMAT_INFO_N_COMPONENTS(f) == 3 && GST_VIDEO_FORMAT_INFO_W_SUB(f, 1) == 1;
+  return GST_VIDEO_FORMAT_INFO_N_PLANES(f) == 1 && GST_VIDEO_FORMAT_INFO_N_COMPONENTS(f) == 3 &&
+         GST_VIDEO_FORMAT_INFO_W_SUB(f, 1) == 1;
 }
 
 }  // namespace
@@ -51,7 +54,9 @@ int type_from_name(const std::string& name) {
   return -1;
 }
 
-std::string Layout::format_name() const { return is_mat ? type_name(planes[0].type) : gst_video_format_to_string(format()); }
+std::string Layout::format_name() const {
+  return is_mat ? type_name(planes[0].type) : gst_video_format_to_string(format());
+}
 
 std::optional<Layout> Layout::from_video_info(const GstVideoInfo& info) {
   if (!expressible(info.finfo) || GST_VIDEO_INFO_SIZE(&info) > largest) return std::nullopt;
@@ -155,8 +160,9 @@ Layout Layout::compact() const {
 
 GstCaps* Layout::to_caps() const {
   if (is_mat)
-    return gst_caps_new_simple(mat_media_type, "type", G_TYPE_STRING, type_name(type()).c_str(), "width", G_TYPE_INT, width, "height",
-                               G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, video.fps_n, MAX(video.fps_d, 1), nullptr);
+    return gst_caps_new_simple(mat_media_type, "type", G_TYPE_STRING, type_name(type()).c_str(), "width", G_TYPE_INT,
+                               width, "height", G_TYPE_INT, height, "framerate", GST_TYPE_FRACTION, video.fps_n,
+                               MAX(video.fps_d, 1), nullptr);
   return gst_video_info_to_caps(&video);
 }
 

@@ -20,8 +20,8 @@ struct PlaneLayout {
   [[nodiscard]] std::size_t row_bytes() const { return static_cast<std::size_t>(cols) * CV_ELEM_SIZE(type); }
 };
 
-// Layout of video/x-raw (any memory) or application/x-opencv-mat frames. `video` describes the memory; width, height and
-// planes what an operation sees of it, which may be a part (a crop, the luma plane).
+// Layout of video/x-raw (any memory) or application/x-opencv-mat frames. `video` describes the memory; width, height
+// and planes what an operation sees of it, which may be a part (a crop, the luma plane).
 struct Layout {
   GstVideoInfo video{};  // for a mat: format ENCODED; size, framerate and pixel-aspect-ratio are set
   bool is_mat = false;

@@ -56,9 +56,9 @@ static GstFlowReturn pool_alloc_buffer(GstBufferPool* pool, GstBuffer** out, Gst
   gst_buffer_append_memory(buffer, memory);
   if (!layout.is_mat) {
     GstVideoInfo v = layout.video;
-    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&v),
-                                   static_cast<guint>(GST_VIDEO_INFO_WIDTH(&v)), static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&v)),
-                                   GST_VIDEO_INFO_N_PLANES(&v), v.offset, v.stride);
+    gst_buffer_add_video_meta_full(
+        buffer, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&v), static_cast<guint>(GST_VIDEO_INFO_WIDTH(&v)),
+        static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&v)), GST_VIDEO_INFO_N_PLANES(&v), v.offset, v.stride);
   }
   *out = buffer;
   return GST_FLOW_OK;
@@ -139,7 +139,8 @@ static GstMemory* pinned_share(GstMemory* m, gssize offset, gssize size) {
   auto* part = g_new0(PinnedMemory, 1);
   const gsize n = size == -1 ? m->size - static_cast<gsize>(offset) : static_cast<gsize>(size);
   const auto flags = static_cast<GstMemoryFlags>(GST_MINI_OBJECT_FLAGS(parent) | GST_MINI_OBJECT_FLAG_LOCK_READONLY);
-  gst_memory_init(GST_MEMORY_CAST(part), flags, m->allocator, parent, m->maxsize, m->align, m->offset + static_cast<gsize>(offset), n);
+  gst_memory_init(GST_MEMORY_CAST(part), flags, m->allocator, parent, m->maxsize, m->align,
+                  m->offset + static_cast<gsize>(offset), n);
   part->data = reinterpret_cast<PinnedMemory*>(m)->data;
   return GST_MEMORY_CAST(part);
 }
@@ -172,7 +173,8 @@ GstAllocator* pinned_allocator() {
 bool is_pinned(GstMemory* memory) { return memory->allocator == pinned_allocator(); }
 
 GstBuffer* ScratchPool::acquire(const Layout& layout, int device) {
-  if (!pool_ || layout_.format_name() != layout.format_name() || layout_.width != layout.width || layout_.height != layout.height) {
+  if (!pool_ || layout_.format_name() != layout.format_name() || layout_.width != layout.width ||
+      layout_.height != layout.height) {
     reset();
     pool_ = gst_gpu_mat_buffer_pool_new(device);
     GstStructure* config = gst_buffer_pool_get_config(pool_);

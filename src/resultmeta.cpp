@@ -57,7 +57,8 @@ gboolean transform(GstBuffer* to, GstCustomMeta* meta, GstBuffer*, GQuark type, 
 void ensure_registered(const char* kind) {
   static std::mutex lock;
   const std::lock_guard guard(lock);
-  static const gchar* tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, nullptr};
+  static const gchar* tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_SIZE_STR, GST_META_TAG_VIDEO_ORIENTATION_STR,
+                                nullptr};
   if (!gst_meta_get_info(kind)) gst_meta_register_custom(kind, tags, transform, nullptr, nullptr);
 }
 

@@ -87,7 +87,8 @@ class StreamOrdered : public cv::cuda::GpuMat::Allocator {
 
  private:
   cudaError_t take(void** data, std::size_t size) const {
-    return device_.temporaries() ? cudaMallocFromPoolAsync(data, size, device_.temporaries(), stream) : cudaMalloc(data, size);
+    return device_.temporaries() ? cudaMallocFromPoolAsync(data, size, device_.temporaries(), stream)
+                                 : cudaMalloc(data, size);
   }
   Device& device_;
 };

@@ -246,9 +246,7 @@ std::string element_page(const Element& e, const std::string& source, bool has_p
       << (e.has_cpu ? "" : "; without a GPU it fails to start") << "\n";
   if (e.full_range) out << "- Gray output is full range (0 to 255), whatever the input's range is\n";
   if (e.converts_color) out << "- Output colorimetry: as downstream asks, else the input's\n";
-  if (e.null_stream)
-    out << "- OpenCV does part of this work on CUDA's NULL stream: on a GPU it also waits for, and holds up, other "
-           "pipelines of the process\n";
+  if (e.moves_pixels) out << "- Metas with positions in the image (regions of interest) are dropped: the pixels move\n";
   out << "\n" << pads_section(e) << "\n" << properties_section(e);
   if (e.gives_result) out << "\n" << results_section(e);
   return out.str();

@@ -62,7 +62,9 @@ struct Threshold {
 
   // Otsu's method is for 8-bit gray images.
   std::vector<FormatRow> rows() const {
-    return {{otsu ? luma8() : luma8() + types({CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F}, {1, 2, 3, 4}), {}, true}};
+    return {{otsu ? luma8() : luma8() + types({CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F}, {1, 2, 3, 4}),
+             {},
+             true}};
   }
 
   void gpu(const GpuMat& in, GpuMat& out, GpuStream& stream) {
@@ -83,7 +85,10 @@ struct Threshold {
       else if (type == cv::THRESH_TOZERO)  // from here on every pixel is above
         in.copyTo(out, stream);
       else
-        out.setTo(cv::Scalar::all(type == cv::THRESH_BINARY ? std::clamp(maxval, low, high) : type == cv::THRESH_TRUNC ? low : 0), stream);
+        out.setTo(cv::Scalar::all(type == cv::THRESH_BINARY  ? std::clamp(maxval, low, high)
+                                  : type == cv::THRESH_TRUNC ? low
+                                                             : 0),
+                  stream);
     }
   }
 
@@ -145,14 +150,17 @@ struct Threshold {
 
 extern const Element threshold =
     filter<Threshold>("cudathreshold", "CUDA threshold")
-        .formats(Threshold{}.rows())
+        .formats(Threshold().rows())
         .property("thresh", &Threshold::thresh, {-1e9, 1e9}, "Threshold, in the image's values; each channel by itself")
-        .property("maxval", &Threshold::maxval, {-1e9, 1e9}, "Value that binary and binary-inv set; limited to the image's type")
+        .property("maxval", &Threshold::maxval, {-1e9, 1e9},
+                  "Value that binary and binary-inv set; limited to the image's type")
         .property("type", &Threshold::type, threshold_type, "What becomes of values above and below")
         .property("otsu", &Threshold::otsu,
-                  "Find the threshold by Otsu's method (8-bit gray only); the result has it as `threshold`. Waits for the GPU")
+                  "Find the threshold by Otsu's method (8-bit gray only); the result has it as `threshold`. Waits for "
+                  "the GPU")
         .result_field("threshold", "double", "What Otsu's method found; only with otsu=true")
-        .doc("cv::cuda::threshold", "Compares each value with a threshold and replaces those above, or those not above.",
+        .doc("cv::cuda::threshold",
+             "Compares each value with a threshold and replaces those above, or those not above.",
              "videotestsrc ! cudathreshold thresh=100 ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

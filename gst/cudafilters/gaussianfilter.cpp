@@ -22,7 +22,8 @@ struct GaussianFilter {
     const Size size = effective_ksize(CV_MAT_DEPTH(in.type()));
     if (size.width <= 0 || size.height <= 0) return "ksize and sigma1 are both 0; set one of them";
     if (size.width > max_ksize || size.height > max_ksize)
-      return "sigma needs a kernel of " + std::to_string(std::max(size.width, size.height)) + ", more than 31; set ksize or a smaller sigma";
+      return "sigma needs a kernel of " + std::to_string(std::max(size.width, size.height)) +
+             ", more than 31; set ksize or a smaller sigma";
     return {};
   }
   bool identity(const Layout&, const Layout&) const { return ksize == Size(1, 1); }
@@ -31,8 +32,8 @@ struct GaussianFilter {
     filter
         .get(
             [&] {
-              return cv::cuda::createGaussianFilter(in.type(), in.type(), effective_ksize(in.depth()), sigma1, sigma2, row_border_mode,
-                                                    column_border_mode);
+              return cv::cuda::createGaussianFilter(in.type(), in.type(), effective_ksize(in.depth()), sigma1, sigma2,
+                                                    row_border_mode, column_border_mode);
             },
             in.type(), ksize.width, ksize.height, sigma1, sigma2, row_border_mode, column_border_mode)
         ->apply(in, out, stream);
@@ -58,7 +59,9 @@ struct GaussianFilter {
  private:
   // As OpenCV derives a size of 0 from sigma: three sigmas to each side for 8-bit images, four for others.
   [[nodiscard]] Size effective_ksize(int depth) const {
-    auto from = [&](int k, double sigma) { return k > 0 || sigma <= 0 ? k : cvRound(sigma * (depth == CV_8U ? 3 : 4) * 2 + 1) | 1; };
+    auto from = [&](int k, double sigma) {
+      return k > 0 || sigma <= 0 ? k : cvRound(sigma * (depth == CV_8U ? 3 : 4) * 2 + 1) | 1;
+    };
     return {from(ksize.width, sigma1), from(ksize.height, sigma2 > 0 ? sigma2 : sigma1)};
   }
 };
@@ -68,11 +71,14 @@ struct GaussianFilter {
 extern const Element gaussianfilter =
     filter<GaussianFilter>("cudagaussianfilter", "CUDA Gaussian filter")
         .same(types({CV_8U, CV_16U, CV_16S, CV_32S, CV_32F}, {1, 3, 4}))
-        .property("ksize", &GaussianFilter::ksize, {0, max_ksize}, "Kernel size in pixels, odd; 0: from sigma", odd_or_zero)
+        .property("ksize", &GaussianFilter::ksize, {0, max_ksize}, "Kernel size in pixels, odd; 0: from sigma",
+                  odd_or_zero)
         .property("sigma1", &GaussianFilter::sigma1, {0, 100}, "Standard deviation in x, in pixels; 0: from ksize")
         .property("sigma2", &GaussianFilter::sigma2, {0, 100}, "Standard deviation in y, in pixels; 0: as sigma1")
-        .property("row-border-mode", &GaussianFilter::row_border_mode, border_type, "What lies left and right of the image")
-        .property("column-border-mode", &GaussianFilter::column_border_mode, border_type, "What lies above and below the image")
+        .property("row-border-mode", &GaussianFilter::row_border_mode, border_type,
+                  "What lies left and right of the image")
+        .property("column-border-mode", &GaussianFilter::column_border_mode, border_type,
+                  "What lies above and below the image")
         .doc("cv::cuda::createGaussianFilter", "Blurs with a Gaussian kernel; each channel by itself.",
              "videotestsrc ! cudagaussianfilter ksize=15 sigma1=4 ! videoconvert ! autovideosink");
 

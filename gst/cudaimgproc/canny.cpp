@@ -15,11 +15,13 @@ struct Canny {
 
   void gpu(const GpuMat& gray, GpuMat& edges, GpuStream& stream) {
     detector
-        .get([&] { return cv::cuda::createCannyEdgeDetector(low_thresh, high_thresh, aperture_size, l2_gradient); }, low_thresh,
-             high_thresh, aperture_size, l2_gradient)
+        .get([&] { return cv::cuda::createCannyEdgeDetector(low_thresh, high_thresh, aperture_size, l2_gradient); },
+             low_thresh, high_thresh, aperture_size, l2_gradient)
         ->detect(gray, edges, stream);
   }
-  void cpu(const Mat& gray, Mat& edges) const { cv::Canny(gray, edges, low_thresh, high_thresh, aperture_size, l2_gradient); }
+  void cpu(const Mat& gray, Mat& edges) const {
+    cv::Canny(gray, edges, low_thresh, high_thresh, aperture_size, l2_gradient);
+  }
 };
 
 }  // namespace

@@ -13,16 +13,16 @@ namespace {
 using kernels::ColorLayout;
 
 const std::vector<std::pair<GstVideoFormat, ColorLayout>> layouts = {
-    {GST_VIDEO_FORMAT_NV12, ColorLayout::nv12},     {GST_VIDEO_FORMAT_NV21, ColorLayout::nv21},
-    {GST_VIDEO_FORMAT_I420, ColorLayout::i420},     {GST_VIDEO_FORMAT_YV12, ColorLayout::yv12},
-    {GST_VIDEO_FORMAT_Y444, ColorLayout::y444},     {GST_VIDEO_FORMAT_YUY2, ColorLayout::yuy2},
-    {GST_VIDEO_FORMAT_UYVY, ColorLayout::uyvy},     {GST_VIDEO_FORMAT_P010_10LE, ColorLayout::p010},
-    {GST_VIDEO_FORMAT_BGR, ColorLayout::bgr},       {GST_VIDEO_FORMAT_RGB, ColorLayout::rgb},
-    {GST_VIDEO_FORMAT_BGRx, ColorLayout::bgrx},     {GST_VIDEO_FORMAT_BGRA, ColorLayout::bgra},
-    {GST_VIDEO_FORMAT_RGBx, ColorLayout::rgbx},     {GST_VIDEO_FORMAT_RGBA, ColorLayout::rgba},
-    {GST_VIDEO_FORMAT_xRGB, ColorLayout::xrgb},     {GST_VIDEO_FORMAT_ARGB, ColorLayout::argb},
-    {GST_VIDEO_FORMAT_xBGR, ColorLayout::xbgr},     {GST_VIDEO_FORMAT_ABGR, ColorLayout::abgr},
-    {GST_VIDEO_FORMAT_GRAY8, ColorLayout::gray8},   {GST_VIDEO_FORMAT_GRAY16_LE, ColorLayout::gray16},
+    {GST_VIDEO_FORMAT_NV12, ColorLayout::nv12},   {GST_VIDEO_FORMAT_NV21, ColorLayout::nv21},
+    {GST_VIDEO_FORMAT_I420, ColorLayout::i420},   {GST_VIDEO_FORMAT_YV12, ColorLayout::yv12},
+    {GST_VIDEO_FORMAT_Y444, ColorLayout::y444},   {GST_VIDEO_FORMAT_YUY2, ColorLayout::yuy2},
+    {GST_VIDEO_FORMAT_UYVY, ColorLayout::uyvy},   {GST_VIDEO_FORMAT_P010_10LE, ColorLayout::p010},
+    {GST_VIDEO_FORMAT_BGR, ColorLayout::bgr},     {GST_VIDEO_FORMAT_RGB, ColorLayout::rgb},
+    {GST_VIDEO_FORMAT_BGRx, ColorLayout::bgrx},   {GST_VIDEO_FORMAT_BGRA, ColorLayout::bgra},
+    {GST_VIDEO_FORMAT_RGBx, ColorLayout::rgbx},   {GST_VIDEO_FORMAT_RGBA, ColorLayout::rgba},
+    {GST_VIDEO_FORMAT_xRGB, ColorLayout::xrgb},   {GST_VIDEO_FORMAT_ARGB, ColorLayout::argb},
+    {GST_VIDEO_FORMAT_xBGR, ColorLayout::xbgr},   {GST_VIDEO_FORMAT_ABGR, ColorLayout::abgr},
+    {GST_VIDEO_FORMAT_GRAY8, ColorLayout::gray8}, {GST_VIDEO_FORMAT_GRAY16_LE, ColorLayout::gray16},
 };
 
 Formats caps_formats() {
@@ -99,20 +99,22 @@ struct CvtColor {
 
 }  // namespace
 
-extern const Element cvtcolor =
-    filter<CvtColor>("cudacvtcolor", "CUDA colour conversion")
-        .io(caps_formats(), caps_formats())
-        .io(video({GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGB}), mats({CV_8UC3}))
-        .io(mats({CV_8UC3}), video({GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGB}))
-        .io(mats({CV_16UC3, CV_32FC3}), mats({CV_16UC3, CV_32FC3}))
-        .converts_colorimetry()
-        .property("code", &CvtColor::code, color_code_type,
-                  "auto: converts between the formats, ranges and matrices of both caps; else an OpenCV code, whose other colour "
-                  "space travels as a mat of three channels")
-        .doc("cv::cuda::cvtColor",
-             "Converts between all video formats of its caps, honouring their colorimetry (BT.601, BT.709, BT.2020; limited and full "
-             "range); subsampled chroma is replicated, and averaged the other way. With equal formats it only changes the kind of "
-             "memory.",
-             "videotestsrc ! cudacvtcolor ! videoconvert ! autovideosink");
+extern const Element cvtcolor = filter<CvtColor>("cudacvtcolor", "CUDA colour conversion")
+                                    .io(caps_formats(), caps_formats())
+                                    .io(video({GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGB}), mats({CV_8UC3}))
+                                    .io(mats({CV_8UC3}), video({GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGB}))
+                                    .io(mats({CV_16UC3, CV_32FC3}), mats({CV_16UC3, CV_32FC3}))
+                                    .converts_colorimetry()
+                                    .property("code", &CvtColor::code, color_code_type,
+                                              "auto: converts between the formats, ranges and matrices of both caps; "
+                                              "else an OpenCV code, whose other colour "
+                                              "space travels as a mat of three channels")
+                                    .doc("cv::cuda::cvtColor",
+                                         "Converts between all video formats of its caps, honouring their colorimetry "
+                                         "(BT.601, BT.709, BT.2020; limited and full "
+                                         "range); subsampled chroma is replicated, and averaged the other way. With "
+                                         "equal formats it only changes the kind of "
+                                         "memory.",
+                                         "videotestsrc ! cudacvtcolor ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -8,12 +8,10 @@ namespace gstcv {
 namespace {
 
 // Each space in its four directions; nicks as OpenCV's constants in lower case.
-#define BOTH(space, nick)                                                              \
-  {cv::COLOR_BGR2##space, "BGR to " #space, "bgr2" nick},                              \
-      {cv::COLOR_RGB2##space, "RGB to " #space, "rgb2" nick},                          \
-      {cv::COLOR_##space##2BGR, #space " to BGR", nick "2bgr"},                        \
-  {                                                                                    \
-    cv::COLOR_##space##2RGB, #space " to RGB", nick "2rgb"                             \
+#define BOTH(space, nick)                                                                                         \
+  {cv::COLOR_BGR2##space, "BGR to " #space, "bgr2" nick}, {cv::COLOR_RGB2##space, "RGB to " #space, "rgb2" nick}, \
+      {cv::COLOR_##space##2BGR, #space " to BGR", nick "2bgr"}, {                                                 \
+    cv::COLOR_##space##2RGB, #space " to RGB", nick "2rgb"                                                        \
   }
 
 const GEnumValue values[] = {{code_from_caps, "As the caps of both sides say", "auto"},

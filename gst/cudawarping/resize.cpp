@@ -68,8 +68,9 @@ struct Resize {
 
   void gpu(const Image<GpuMat>& in, Image<GpuMat>& out, GpuStream& stream) const {
     for (std::size_t p = 0; p < static_cast<std::size_t>(in.layout.n_planes); p++)
-      kernels::resize_gpu(depth_of(in.planes[p].depth()), in.planes[p].channels(), plane_of(in.planes[p]), plane_of(out.planes[p]),
-                          kernel_interpolation(interpolation), sampling, cv::cuda::StreamAccessor::getStream(stream));
+      kernels::resize_gpu(depth_of(in.planes[p].depth()), in.planes[p].channels(), plane_of(in.planes[p]),
+                          plane_of(out.planes[p]), kernel_interpolation(interpolation), sampling,
+                          cv::cuda::StreamAccessor::getStream(stream));
   }
   void cpu(const Image<Mat>& in, Image<Mat>& out) const {
     for (std::size_t p = 0; p < static_cast<std::size_t>(in.layout.n_planes); p++) {
@@ -79,8 +80,8 @@ struct Resize {
         cv::resize(from, to, to.size(), 0, 0, interpolation);
       else
         cv::parallel_for_({0, to.rows}, [&](const cv::Range& r) {
-          kernels::resize_cpu(depth_of(from.depth()), from.channels(), plane_of(from), plane_of(to), kernel_interpolation(interpolation),
-                              sampling, r.start, r.end);
+          kernels::resize_cpu(depth_of(from.depth()), from.channels(), plane_of(from), plane_of(to),
+                              kernel_interpolation(interpolation), sampling, r.start, r.end);
         });
     }
   }
@@ -90,15 +91,21 @@ struct Resize {
 
 extern const Element resize =
     filter<Resize>("cudaresize", "CUDA resize")
-        .same(video({GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YV12, GST_VIDEO_FORMAT_Y444}))
+        .same(video({GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21, GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YV12,
+                     GST_VIDEO_FORMAT_Y444}))
         .same(types({CV_8U, CV_16U, CV_16S, CV_32F}, {1, 3, 4}))
-        .property("width", &Resize::width, {0, 32768}, "Width of the output in pixels; 0: from height and the input's shape, or scale, or caps")
-        .property("height", &Resize::height, {0, 32768}, "Height of the output in pixels; 0: from width and the input's shape, or scale, or caps")
-        .property("scale", &Resize::scale, {0, 64}, "Output size over input size, where width and height are 0; 0: from caps")
+        .property("width", &Resize::width, {0, 32768},
+                  "Width of the output in pixels; 0: from height and the input's shape, or scale, or caps")
+        .property("height", &Resize::height, {0, 32768},
+                  "Height of the output in pixels; 0: from width and the input's shape, or scale, or caps")
+        .property("scale", &Resize::scale, {0, 64},
+                  "Output size over input size, where width and height are 0; 0: from caps")
         .property("interpolation", &Resize::interpolation, interpolation_type, "How values between pixels are found")
-        .property("sampling", &Resize::sampling, sampling_type, "Where an output pixel lies in the input (nearest, linear, cubic)")
+        .property("sampling", &Resize::sampling, sampling_type,
+                  "Where an output pixel lies in the input (nearest, linear, cubic)")
         .doc("cv::cuda::resize",
-             "Scales the image to the size that its properties or downstream caps ask for; pixel-aspect-ratio follows as in videoscale. "
+             "Scales the image to the size that its properties or downstream caps ask for; pixel-aspect-ratio follows "
+             "as in videoscale. "
              "Planar formats are scaled plane by plane.",
              "videotestsrc ! cudaresize width=160 interpolation=area ! videoconvert ! autovideosink");
 

@@ -35,6 +35,14 @@ Combiner* self_of(gpointer object) { return static_cast<Combiner*>(object); }
 const Element& element_of(Combiner* self) { return self->core->element(); }
 std::vector<PadRef> pads_of(Combiner* self) { return gstcv::pads_of(GST_ELEMENT(self), element_of(self)); }
 
+// The table for the inputs that there are.
+std::vector<FormatRow> rows_of(Combiner* self, const std::vector<PadRef>& pads) {
+  const Element& e = element_of(self);
+  const auto numbered =
+      std::count_if(pads.begin(), pads.begin() + e.max_inputs, [](const PadRef& p) { return p != nullptr; });
+  return e.rows_by_inputs && numbered > 0 ? e.rows_by_inputs(static_cast<int>(numbered)) : self->core->rows();
+}
+
 // --- Caps ---
 
 CapsMapping mapping(Combiner* self, bool forward) {
@@ -42,12 +50,7 @@ CapsMapping mapping(Combiner* self, bool forward) {
   const Element& e = element_of(self);
   CapsMapping m{e, forward, memory_kinds(gpu), [self](Size s) { return self->core->output_size(s); },
                 self->core->rows()};
-  if (forward && e.rows_by_inputs) {  // backward: more inputs may come
-    const auto pads = pads_of(self);
-    const auto numbered =
-        std::count_if(pads.begin(), pads.begin() + e.max_inputs, [](const PadRef& p) { return p != nullptr; });
-    if (numbered > 0) m.rows = e.rows_by_inputs(static_cast<int>(numbered));
-  }
+  if (forward && e.rows_by_inputs) m.rows = rows_of(self, pads_of(self));  // backward: more inputs may come
   return m;
 }
 
@@ -216,6 +219,7 @@ GstFlowReturn produce(Combiner* self, BufferRef frame, std::vector<InputFrame>& 
     const bool active = pool && gst_buffer_pool_set_active(pool, TRUE);
     const GstFlowReturn flow = active ? gst_buffer_pool_acquire_buffer(pool, &fresh, nullptr) : GST_FLOW_NOT_NEGOTIATED;
     if (pool) gst_object_unref(pool);
+    if (flow == GST_FLOW_ERROR) self->core->post_allocation_error();
     if (flow != GST_FLOW_OK) return flow;
     out.reset(fresh);
     copy_metas(frame.get(), first.layout, out.get(), self->state->out);
@@ -243,12 +247,19 @@ GstFlowReturn aggregate(GstAggregator* agg, gboolean timeout) {
     }
     const Times now = times_of(pads[0].get(), frame.get());
     if (is_gap(frame.get())) {
-      gst_pad_push_event(GST_AGGREGATOR_SRC_PAD(agg),
-                         gst_event_new_gap(GST_BUFFER_PTS(frame.get()), GST_BUFFER_DURATION(frame.get())));
+      if (GST_BUFFER_PTS_IS_VALID(frame.get()))
+        gst_pad_push_event(GST_AGGREGATOR_SRC_PAD(agg),
+                           gst_event_new_gap(GST_BUFFER_PTS(frame.get()), GST_BUFFER_DURATION(frame.get())));
       gst_aggregator_pad_drop_buffer(first);
       return GST_FLOW_OK;
     }
     if (!pads[0]->state->layout) throw Error::format("sink_0 has a frame before caps");
+    if (element_of(self).rows_by_inputs &&
+        !gives(element_of(self), rows_of(self, pads), *pads[0]->state->layout, self->state->out)) {
+      // An input was added or released since the negotiation.
+      gst_pad_mark_reconfigure(GST_AGGREGATOR_SRC_PAD(agg));
+      return GST_AGGREGATOR_FLOW_NEED_DATA;
+    }
     std::vector<InputFrame> frames(pads.size());
     frames[0].layout = *pads[0]->state->layout;
     frames[0].luma = pads[0]->state->luma;
@@ -318,11 +329,7 @@ void release_pad(GstElement* element, GstPad* pad) {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
-  Combiner* self = self_of(element);
-  if (change == GST_STATE_CHANGE_NULL_TO_READY && !self->core->open()) return GST_STATE_CHANGE_FAILURE;
-  const GstStateChangeReturn r = GST_ELEMENT_CLASS(parent_class)->change_state(element, change);
-  if (change == GST_STATE_CHANGE_READY_TO_NULL) self->core->close();
-  return r;
+  return self_of(element)->core->change_state(GST_ELEMENT_CLASS(parent_class), change);
 }
 
 void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
@@ -351,16 +358,10 @@ void class_init(gpointer klass, gpointer data) {
   element->query = element_query;
   element->request_new_pad = request_new_pad;
   element->release_pad = release_pad;
-  auto add_pad = [&](const char* name, GstPadDirection direction, GstPadPresence presence, const Formats& formats,
-                     GType type) {
-    GstCaps* caps = template_caps(formats);
-    gst_element_class_add_pad_template(element, gst_pad_template_new_with_gtype(name, direction, presence, caps, type));
-    gst_caps_unref(caps);
-  };
-  add_pad("sink_%u", GST_PAD_SINK, GST_PAD_REQUEST, input_formats(e), combiner_pad_type());
+  add_pad(klass, "sink_%u", GST_PAD_SINK, GST_PAD_REQUEST, input_formats(e), combiner_pad_type());
   for (const ExtraPad& p : e.extra_pads)
-    add_pad(p.name.c_str(), GST_PAD_SINK, GST_PAD_REQUEST, p.formats, combiner_pad_type());
-  add_pad("src", GST_PAD_SRC, GST_PAD_ALWAYS, output_formats(e), GST_TYPE_AGGREGATOR_PAD);
+    add_pad(klass, p.name.c_str(), GST_PAD_SINK, GST_PAD_REQUEST, p.formats, combiner_pad_type());
+  add_pad(klass, "src", GST_PAD_SRC, GST_PAD_ALWAYS, output_formats(e), GST_TYPE_AGGREGATOR_PAD);
   auto* a = GST_AGGREGATOR_CLASS(klass);
   a->create_new_pad = create_new_pad;
   a->update_src_caps = update_src_caps;

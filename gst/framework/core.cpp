@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "coregpu.hpp"
+#include "negotiation.hpp"
 #include "src/frame.hpp"
 #include "src/resultmeta.hpp"
 
@@ -51,15 +52,16 @@ void Core::install_properties(GObjectClass* klass, const Element& e) {
   g_object_class_install_property(
       klass, PROP_BACKEND,
       g_param_spec_enum("backend", "backend", "Where the operation runs", register_enum(backend_type), 0, ready));
-  g_object_class_install_property(klass, PROP_DEVICE,
-                                  g_param_spec_int("cuda-device-id", "cuda-device-id", "CUDA device, -1 for the first", -1, G_MAXINT, -1, ready));
+  g_object_class_install_property(
+      klass, PROP_DEVICE,
+      g_param_spec_int("cuda-device-id", "cuda-device-id", "CUDA device, -1 for the first", -1, G_MAXINT, -1, ready));
   if (e.gives_result)
-    g_object_class_install_property(
-        klass, PROP_POST_MESSAGES,
-        g_param_spec_boolean("post-messages", "post-messages", "Post each result as an element message too", FALSE, playing));
+    g_object_class_install_property(klass, PROP_POST_MESSAGES,
+                                    g_param_spec_boolean("post-messages", "post-messages",
+                                                         "Post each result as an element message too", FALSE, playing));
   if (e.draws)
-    g_object_class_install_property(klass, PROP_DRAW,
-                                    g_param_spec_boolean("draw", "draw", "Paint the result into the frame", FALSE, playing));
+    g_object_class_install_property(
+        klass, PROP_DRAW, g_param_spec_boolean("draw", "draw", "Paint the result into the frame", FALSE, playing));
   guint id = PROP_OWN;
   for (const Property& p : e.properties) g_object_class_install_property(klass, id++, p.make_spec());
 }
@@ -103,16 +105,18 @@ void Core::get_property(guint id, GValue* value) {
 
 bool Core::open() {
   Backend wanted;
+  [[maybe_unused]] int device;
   {
     const std::lock_guard guard(lock_);
     wanted = backend_;
+    device = device_id_;
   }
   std::string problem = "this build of the plugin has no CUDA; build it with GST_OPENCV_CUDA=1";
   active_ = Backend::cpu;
 #ifdef GSTCV_HAVE_CUDA
   if (wanted != Backend::cpu && element_.has_gpu) {
     try {
-      gpu_ = std::make_unique<Gpu>(Device::get(device_id_));
+      gpu_ = std::make_unique<Gpu>(Device::get(device));
       active_ = Backend::cuda;
       problem.clear();
     } catch (...) {
@@ -154,6 +158,13 @@ void Core::forget_error() {
   last_error_.clear();
 }
 
+GstStateChangeReturn Core::change_state(GstElementClass* parent, GstStateChange change) {
+  if (change == GST_STATE_CHANGE_NULL_TO_READY && !open()) return GST_STATE_CHANGE_FAILURE;
+  const GstStateChangeReturn r = parent->change_state(owner_, change);
+  if (change == GST_STATE_CHANGE_READY_TO_NULL) close();
+  return r;
+}
+
 void Core::drain() {
   forget_error();
 #ifdef GSTCV_HAVE_CUDA
@@ -183,12 +194,31 @@ bool Core::identity(const Layout& in, const Layout& out) {
   return pending_->identity(in, out);
 }
 
-void Core::take_settings(const Layout* input) {
+void Core::copy_settings() {
+  for (const Property& p : element_.properties) p.copy(operation_->settings(), pending_->settings());
+}
+
+bool Core::settle(const Layout& in, const Layout& out) {
+  if (!element_.rows_by_settings) return true;
   const std::lock_guard guard(lock_);
-  const bool other_input = input && (input->type() != checked_type_ || Size(input->width, input->height) != checked_size_);
+  if (gives(element_, element_.rows_by_settings(pending_->settings()), in, out)) {
+    if (changed_) copy_settings();
+    return true;
+  }
+  return gives(element_, element_.rows_by_settings(operation_->settings()), in, out);
+}
+
+void Core::take_settings(const Layout* input, const Layout* output) {
+  const std::lock_guard guard(lock_);
+  // Settings for other formats wait for the negotiation that they have asked for.
+  if (input && output && element_.rows_by_settings &&
+      !gives(element_, element_.rows_by_settings(pending_->settings()), *input, *output))
+    return;
+  const bool other_input =
+      input && (input->type() != checked_type_ || Size(input->width, input->height) != checked_size_);
   if (!changed_ && !other_input) return;
   changed_ = true;  // until they pass
-  for (const Property& p : element_.properties) p.copy(operation_->settings(), pending_->settings());
+  copy_settings();
   if (input) {
     const std::string problem = operation_->check(*input);
     if (!problem.empty()) throw Error::settings(problem);
@@ -201,7 +231,7 @@ void Core::take_settings(const Layout* input) {
 GstFlowReturn Core::run(std::span<const PadBuffer> in, std::span<const PadBuffer> out, GstBuffer* result_target) {
   try {
     if (!gpu_lost().empty() && on_gpu()) throw Error::failed(gpu_lost());
-    take_settings(in.empty() ? nullptr : in[0].layout);
+    take_settings(in.empty() ? nullptr : in[0].layout, out.empty() ? nullptr : out[0].layout);
     has_values_ = true;
     if (on_gpu())
       run_gpu(in, out);
@@ -287,7 +317,8 @@ void Core::post_error(const Error& e) {
     if (std::exchange(last_error_, e.what()) == e.what()) return;
   }
   gchar* text = g_strdup_printf("%s: %s", element_.name.c_str(), e.what());
-  gst_element_message_full(owner_, GST_MESSAGE_ERROR, e.domain, e.code, text, nullptr, __FILE__, GST_FUNCTION, __LINE__);
+  gst_element_message_full(owner_, GST_MESSAGE_ERROR, e.domain, e.code, text, nullptr, __FILE__, GST_FUNCTION,
+                           __LINE__);
 }
 
 }  // namespace gstcv

@@ -32,6 +32,8 @@ class Core {
   void set_property(guint id, const GValue* value, GParamSpec* spec);
   void get_property(guint id, GValue* value);
 
+  // The element's state change: open() before NULL→READY, close() after READY→NULL, `parent`'s own between.
+  [[nodiscard]] GstStateChangeReturn change_state(GstElementClass* parent, GstStateChange change);
   // NULL→READY: fixes the backend; posts an error and returns false when it cannot be had.
   [[nodiscard]] bool open();
   void close();
@@ -48,12 +50,16 @@ class Core {
   [[nodiscard]] Size output_size(Size input);
   // The table of formats, by the present settings.
   [[nodiscard]] std::vector<FormatRow> rows();
+  // Where the formats depend on the settings: takes those that may have been negotiated with for the coming frames.
+  // False when neither they nor the ones taken before give such an output: they changed since the negotiation.
+  [[nodiscard]] bool settle(const Layout& in, const Layout& out);
   // Do the present settings leave the image as it is?
   [[nodiscard]] bool identity(const Layout& in, const Layout& out);
 
   // Runs the operation. Outputs are written; with none, the result is attached to `result_target` (writable).
   // Posts one element error and returns GST_FLOW_ERROR when it fails.
-  [[nodiscard]] GstFlowReturn run(std::span<const PadBuffer> in, std::span<const PadBuffer> out, GstBuffer* result_target);
+  [[nodiscard]] GstFlowReturn run(std::span<const PadBuffer> in, std::span<const PadBuffer> out,
+                                  GstBuffer* result_target);
   // A system-memory frame as a GPU frame (transfer full); null after posting an error.
   [[nodiscard]] GstBuffer* upload(GstBuffer* buffer, const Layout& layout);
 
@@ -65,7 +71,8 @@ class Core {
 
  private:
   struct Gpu;
-  void take_settings(const Layout* input);
+  void take_settings(const Layout* input, const Layout* output);
+  void copy_settings();
   void forget_error();
   void run_gpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
   void run_cpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
@@ -78,7 +85,7 @@ class Core {
   std::unique_ptr<Operation> pending_;
   bool changed_ = true;
   std::string last_error_;  // posted since the last good frame, the start, EOS or a flush
-  int checked_type_ = -1;  // of the input that the settings were last checked for
+  int checked_type_ = -1;   // of the input that the settings were last checked for
   Size checked_size_;
   bool post_messages_ = false, draw_ = false;
   Backend backend_ = Backend::automatic;

@@ -203,6 +203,7 @@ GstFlowReturn divide(Divider* self, GstBuffer* in) {
       negotiate(*self->core, self->sink, o);
     GstBuffer* buffer = nullptr;
     const GstFlowReturn got = gst_buffer_pool_acquire_buffer(o.pool, &buffer, nullptr);
+    if (got == GST_FLOW_ERROR) self->core->post_allocation_error();
     if (got != GST_FLOW_OK) return got;
     made[i].reset(buffer);
     copy_metas(in, *s.in, buffer, o.layout);
@@ -292,11 +293,8 @@ void stop(Divider* self) {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
-  Divider* self = self_of(element);
-  if (change == GST_STATE_CHANGE_NULL_TO_READY && !self->core->open()) return GST_STATE_CHANGE_FAILURE;
-  const GstStateChangeReturn r = parent_class->change_state(element, change);
-  if (change == GST_STATE_CHANGE_PAUSED_TO_READY) stop(self);
-  if (change == GST_STATE_CHANGE_READY_TO_NULL) self->core->close();
+  const GstStateChangeReturn r = self_of(element)->core->change_state(parent_class, change);
+  if (change == GST_STATE_CHANGE_PAUSED_TO_READY) stop(self_of(element));
   return r;
 }
 
@@ -329,17 +327,12 @@ void class_init(gpointer klass, gpointer data) {
   element->query = element_query;
   element->request_new_pad = request_new_pad;
   element->release_pad = release_pad;
-  auto add_pad = [&](const char* name, GstPadDirection direction, GstPadPresence presence, const Formats& formats) {
-    GstCaps* caps = template_caps(formats);
-    gst_element_class_add_pad_template(element, gst_pad_template_new(name, direction, presence, caps));
-    gst_caps_unref(caps);
-  };
-  add_pad("sink", GST_PAD_SINK, GST_PAD_ALWAYS, input_formats(e));
+  add_pad(klass, "sink", GST_PAD_SINK, GST_PAD_ALWAYS, input_formats(e));
   if (e.max_outputs == 1)
-    add_pad("src", GST_PAD_SRC, GST_PAD_ALWAYS, output_formats(e));
+    add_pad(klass, "src", GST_PAD_SRC, GST_PAD_ALWAYS, output_formats(e));
   else
-    add_pad("src_%u", GST_PAD_SRC, GST_PAD_REQUEST, output_formats(e));
-  for (const ExtraPad& p : e.extra_pads) add_pad(p.name.c_str(), GST_PAD_SRC, GST_PAD_REQUEST, p.formats);
+    add_pad(klass, "src_%u", GST_PAD_SRC, GST_PAD_REQUEST, output_formats(e));
+  for (const ExtraPad& p : e.extra_pads) add_pad(klass, p.name.c_str(), GST_PAD_SRC, GST_PAD_REQUEST, p.formats);
 }
 
 void instance_init(GTypeInstance* instance, gpointer klass) {

@@ -37,8 +37,9 @@ struct ResultField {
 
 struct Element {
   Kind kind = Kind::filter;
-  std::string name, long_name;     // "cudacanny", "CUDA Canny edge detector"
-  std::string opencv, text, line;  // the OpenCV function; what it computes; a pipeline to paste, without "gst-launch-1.0"
+  std::string name, long_name;  // "cudacanny", "CUDA Canny edge detector"
+  std::string opencv, text,
+      line;  // the OpenCV function; what it computes; a pipeline to paste, without "gst-launch-1.0"
   std::vector<FormatRow> rows;
   std::vector<Property> properties;
   std::vector<ExtraPad> extra_pads;
@@ -49,14 +50,15 @@ struct Element {
   bool passes_input = false;             // no image of its own: the first input goes on with the result attached
   bool draws = false;                    // has a `draw` property
   bool full_range = false;               // gray output is full range whatever the input is (edges, masks)
-  bool null_stream = false;              // OpenCV does part of the work on the NULL stream
   bool has_cpu = true, has_gpu = true;
-  bool converts_color = false;           // the output's colorimetry is free, and kept where downstream does not ask for another
+  bool moves_pixels = false;    // positions in the input are others in the output; metas with positions are dropped
+  bool converts_color = false;  // the output's colorimetry is free, and kept where downstream does not ask for another
   std::function<std::unique_ptr<Operation>()> make;
   std::function<Size(const void* op, Size input)> output_size;  // null: as the input; an empty Size: as downstream asks
   std::function<std::vector<FormatRow>(const void* op)> rows_by_settings;  // null: `rows`, which else is their union
 
-  std::function<std::vector<FormatRow>(int inputs)> rows_by_inputs;  // combiner; null: `rows`, which else is their union
+  std::function<std::vector<FormatRow>(int inputs)>
+      rows_by_inputs;  // combiner; null: `rows`, which else is their union
 
   [[nodiscard]] const Property* find_property(const std::string& property_name) const;
 };
@@ -103,15 +105,16 @@ class Declare : public Element {
   template <class T>
   Declare&& property(const char* property_name, T Op::*member, Range range, const char* blurb, Rule rule = {}) && {
     if constexpr (std::is_same_v<T, Size>) {
-      for (Property& p : make_size_properties<Op>(property_name, member, range, blurb, rule)) properties.push_back(std::move(p));
+      for (Property& p : make_size_properties<Op>(property_name, member, range, blurb, rule))
+        properties.push_back(std::move(p));
     } else {
       properties.push_back(make_property<Op, T>(property_name, member, range, blurb, rule));
     }
     return std::move(*this);
   }
   template <class T>
-    requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string>)
-  Declare&& property(const char* property_name, T Op::*member, const char* blurb) && {
+  requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string>) Declare &&
+      property(const char* property_name, T Op::*member, const char* blurb) && {
     properties.push_back(make_property<Op, T>(property_name, member, {0, 1}, blurb));
     return std::move(*this);
   }
@@ -143,12 +146,12 @@ class Declare : public Element {
     full_range = true;
     return std::move(*this);
   }
-  Declare&& converts_colorimetry() && {
-    converts_color = true;
+  Declare&& moves_positions() && {
+    moves_pixels = true;
     return std::move(*this);
   }
-  Declare&& uses_null_stream() && {
-    null_stream = true;
+  Declare&& converts_colorimetry() && {
+    converts_color = true;
     return std::move(*this);
   }
   // The OpenCV function it stands for, what it computes, and a pipeline to paste.

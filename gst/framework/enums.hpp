@@ -6,8 +6,8 @@
 
 namespace gstcv {
 
-extern const EnumType border_type;        // cv::BorderTypes
-extern const EnumType interpolation_type; // cv::InterpolationFlags
-extern const EnumType threshold_type;     // cv::ThresholdTypes, without the flags
+extern const EnumType border_type;         // cv::BorderTypes
+extern const EnumType interpolation_type;  // cv::InterpolationFlags
+extern const EnumType threshold_type;      // cv::ThresholdTypes, without the flags
 
 }  // namespace gstcv

@@ -18,11 +18,12 @@ struct Filter {
   Core* core;
   struct State {
     Layout in, out;
-    bool luma = false;       // the operation sees the input's first plane
-    bool uploads = false;    // from system to GPU memory: an analyzer, or settings that change nothing, pass the upload on
+    bool luma = false;  // the operation sees the input's first plane
+    bool uploads =
+        false;  // from system to GPU memory: an analyzer, or settings that change nothing, pass the upload on
     bool passed_on = false;  // this frame's output is its input, or the upload of it
     bool same = false;       // input and output caps agree in format, size and memory
-  }* state;
+  } * state;
 };
 struct FilterClass {
   GstBaseTransformClass parent_class;
@@ -39,7 +40,8 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   Core& core = *self->core;
   const bool gpu = !core.opened() || core.on_gpu();
   const bool forward = direction == GST_PAD_SINK;
-  const CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size(s); }, core.rows()};
+  const CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size(s); },
+                      core.rows()};
   GstCaps* out = is_analyzer(self) ? map_passed_caps(m, gpu, caps) : map_caps(m, caps);
   if (filter) {
     GstCaps* both = gst_caps_intersect_full(filter, out, GST_CAPS_INTERSECT_FIRST);
@@ -58,14 +60,16 @@ GstCaps* fixate_caps(GstBaseTransform* trans, GstPadDirection direction, GstCaps
 gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   Filter* self = self_of(trans);
   const auto from = Layout::from_caps(in), to = Layout::from_caps(out);
-  const auto format = from ? find_input(self->core->rows(), *from) : std::nullopt;
+  // Of all formats, not of the present settings': they may have changed since these caps were found.
+  const auto format = from ? find_input(self->core->element().rows, *from) : std::nullopt;
   if (format && !to && self->core->element().output_size) {
     const GstStructure* wanted = gst_caps_get_structure(out, 0);
     int width = 0, height = 0;
     gst_structure_get_int(wanted, "width", &width);
     gst_structure_get_int(wanted, "height", &height);
-    self->core->post_error(Error::settings("an output of width " + std::to_string(width) + " and height " + std::to_string(height) +
-                                           " is too large for a frame of " + from->format_name()));
+    self->core->post_error(Error::settings("an output of width " + std::to_string(width) + " and height " +
+                                           std::to_string(height) + " is too large for a frame of " +
+                                           from->format_name()));
     return FALSE;
   }
   if (!format || !to) {
@@ -82,6 +86,7 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   s.same = memory_kind(in) == memory_kind(out) && from->format() == to->format() && from->type() == to->type() &&
            from->width == to->width && from->height == to->height;
   s.uploads = memory_kind(in) == MemoryKind::system && memory_kind(out) == MemoryKind::gpu_mat;
+  (void)self->core->settle(s.in, s.out);
   return TRUE;
 }
 
@@ -98,9 +103,7 @@ gboolean propose(GstBaseTransform* trans, GstQuery* decided, GstQuery* query) {
   return propose_allocation(*self_of(trans)->core, query);
 }
 
-gboolean decide(GstBaseTransform* trans, GstQuery* query) {
-  return decide_allocation(*self_of(trans)->core, query);
-}
+gboolean decide(GstBaseTransform* trans, GstQuery* query) { return decide_allocation(*self_of(trans)->core, query); }
 
 GstFlowReturn prepare_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer** out) {
   Filter* self = self_of(trans);
@@ -136,6 +139,7 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     return self->core->run({&input, 1}, {}, out);
   }
   if (s.passed_on) return GST_FLOW_OK;
+  if (!self->core->settle(s.in, s.out)) return GST_BASE_TRANSFORM_FLOW_DROPPED;  // new caps come before the next frame
   const PadBuffer input{in, &s.in, s.luma};
   const PadBuffer output{out, &s.out, false};
   return self->core->run({&input, 1}, {&output, 1}, out);
@@ -163,11 +167,15 @@ gboolean element_query(GstElement* element, GstQuery* query) {
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, GstBuffer* in) {
   const Filter::State& s = *self_of(trans)->state;
+  if (self_of(trans)->core->element().moves_pixels &&
+      gst_meta_api_type_has_tag(meta->info->api, g_quark_from_static_string(GST_META_TAG_VIDEO_SIZE_STR)))
+    return FALSE;
   return keep_meta(out, meta, in, s.in, s.out);
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
-  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) self_of(trans)->core->drain();
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
+    self_of(trans)->core->drain();
   return parent_class->sink_event(trans, event);
 }
 
@@ -178,11 +186,7 @@ gboolean stop(GstBaseTransform* trans) {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
-  Filter* self = self_of(element);
-  if (change == GST_STATE_CHANGE_NULL_TO_READY && !self->core->open()) return GST_STATE_CHANGE_FAILURE;
-  const GstStateChangeReturn r = GST_ELEMENT_CLASS(parent_class)->change_state(element, change);
-  if (change == GST_STATE_CHANGE_READY_TO_NULL) self->core->close();
-  return r;
+  return self_of(element)->core->change_state(GST_ELEMENT_CLASS(parent_class), change);
 }
 
 void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
@@ -220,13 +224,8 @@ void class_init(gpointer klass, gpointer data) {
   setup_class(object, e);
   GST_ELEMENT_CLASS(klass)->change_state = change_state;
   GST_ELEMENT_CLASS(klass)->query = element_query;
-  auto add_pad = [&](const char* name, GstPadDirection direction, const Formats& formats) {
-    GstCaps* caps = template_caps(formats);
-    gst_element_class_add_pad_template(GST_ELEMENT_CLASS(klass), gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps));
-    gst_caps_unref(caps);
-  };
-  add_pad("sink", GST_PAD_SINK, input_formats(e));
-  add_pad("src", GST_PAD_SRC, output_formats(e));
+  add_pad(klass, "sink", GST_PAD_SINK, GST_PAD_ALWAYS, input_formats(e));
+  add_pad(klass, "src", GST_PAD_SRC, GST_PAD_ALWAYS, output_formats(e));
   auto* t = GST_BASE_TRANSFORM_CLASS(klass);
   t->transform_caps = transform_caps;
   t->fixate_caps = fixate_caps;
@@ -252,7 +251,8 @@ void instance_init(GTypeInstance* instance, gpointer klass) {
 }  // namespace
 
 GType filter_type(const Element& e) {
-  const GTypeInfo info{sizeof(FilterClass), nullptr, nullptr, class_init, nullptr, &e, sizeof(Filter), 0, instance_init, nullptr};
+  const GTypeInfo info{sizeof(FilterClass), nullptr, nullptr,       class_init, nullptr, &e,
+                       sizeof(Filter),      0,       instance_init, nullptr};
   return g_type_register_static(GST_TYPE_BASE_TRANSFORM, gtype_name(e).c_str(), &info, static_cast<GTypeFlags>(0));
 }
 

@@ -70,11 +70,13 @@ struct Ratio {
 // Their product in lowest terms; nothing where it does not fit into integers.
 std::optional<Ratio> operator*(Ratio a, Ratio b) {
   Ratio r;
-  if (!gst_util_fraction_multiply(a.num, a.den, b.num, b.den, &r.num, &r.den) || r.num <= 0 || r.den <= 0) return std::nullopt;
+  if (!gst_util_fraction_multiply(a.num, a.den, b.num, b.den, &r.num, &r.den) || r.num <= 0 || r.den <= 0)
+    return std::nullopt;
   return r;
 }
 int scaled(int value, Ratio by) {
-  return std::max(1, static_cast<int>(std::min<guint64>(G_MAXINT, gst_util_uint64_scale_int_round(static_cast<guint64>(value), by.num, by.den))));
+  return std::max(1, static_cast<int>(std::min<guint64>(
+                         G_MAXINT, gst_util_uint64_scale_int_round(static_cast<guint64>(value), by.num, by.den))));
 }
 
 // Width, height and pixel-aspect-ratio of the output such that the picture keeps its shape, as videoscale does: first

@@ -13,6 +13,9 @@ namespace gstcv {
 
 // What every element class sets up: names, documentation, properties.
 void setup_class(GObjectClass* klass, const Element& element);
+// Adds a pad template of these formats in every memory to a class.
+void add_pad(gpointer klass, const char* name, GstPadDirection direction, GstPadPresence presence,
+             const Formats& formats, GType type = GST_TYPE_PAD);
 // "GstOpenCvCudaCanny" for cudacanny.
 [[nodiscard]] std::string gtype_name(const Element& element);
 

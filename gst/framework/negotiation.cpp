@@ -114,12 +114,15 @@ void append(GstCaps*& caps, const Formats& formats, MemoryKind kind, const GstSt
       s = gst_structure_copy(like);
     } else {
       s = gst_structure_new(mat ? mat_media_type : "video/x-raw", "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height",
-                            GST_TYPE_INT_RANGE, 1, G_MAXINT, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1, nullptr);
+                            GST_TYPE_INT_RANGE, 1, G_MAXINT, "framerate", GST_TYPE_FRACTION_RANGE, 0, 1, G_MAXINT, 1,
+                            nullptr);
       for (const char* field : {"width", "height", "framerate"})
-        if (const GValue* v = like ? gst_structure_get_value(like, field) : nullptr) gst_structure_set_value(s, field, v);
+        if (const GValue* v = like ? gst_structure_get_value(like, field) : nullptr)
+          gst_structure_set_value(s, field, v);
     }
     set_list(s, mat ? "type" : "format", part);
-    caps = gst_caps_merge_structure_full(caps, s, kind == MemoryKind::system ? nullptr : gst_caps_features_new(feature_of(kind), nullptr));
+    caps = gst_caps_merge_structure_full(
+        caps, s, kind == MemoryKind::system ? nullptr : gst_caps_features_new(feature_of(kind), nullptr));
   }
 }
 
@@ -139,8 +142,8 @@ const char* feature_of(MemoryKind kind) {
 GstCaps* prefer_gpu(const GstCaps* caps) {
   if (gst_caps_is_any(caps)) return gst_caps_copy(caps);
   GstCaps* out = gst_caps_new_empty();
-  for (const auto wanted : {std::optional(MemoryKind::gpu_mat), std::optional(MemoryKind::cuda), std::optional(MemoryKind::system),
-                            std::optional<MemoryKind>()})
+  for (const auto wanted : {std::optional(MemoryKind::gpu_mat), std::optional(MemoryKind::cuda),
+                            std::optional(MemoryKind::system), std::optional<MemoryKind>()})
     for (guint i = 0; i < gst_caps_get_size(caps); i++)
       if (memory_kind(caps, i) == wanted) gst_caps_append(out, gst_caps_copy_nth(caps, i));
   return out;
@@ -195,13 +198,14 @@ void set_size(const CapsMapping& m, GstStructure* s) {
   if (!m.element.output_size) return;
   int w = 0, h = 0;
   Size size;
-  if (m.forward && m.size && gst_structure_get_int(s, "width", &w) && gst_structure_get_int(s, "height", &h)) size = m.size({w, h});
-  if (!size.empty()) {
+  if (m.forward && m.size && gst_structure_get_int(s, "width", &w) && gst_structure_get_int(s, "height", &h))
+    size = m.size({w, h});
+  if (size.empty())
+    gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
+  else
     gst_structure_set(s, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
-    return;
-  }
-  gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
-  if (gst_structure_has_field(s, "pixel-aspect-ratio"))
+  // Open also where the input has none: the base class does not ask downstream about caps that are fixed.
+  if (gst_structure_has_field(s, "pixel-aspect-ratio") || (!size.empty() && gst_structure_has_name(s, "video/x-raw")))
     gst_structure_set(s, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, nullptr);
 }
 
@@ -242,7 +246,8 @@ GstCaps* map_passed_caps(CapsMapping m, bool gpu, const GstCaps* caps) {
     const auto kind = memory_kind(caps, i);
     if (!kind) continue;
     m.kinds = {*kind};
-    if (gpu && kind == (m.forward ? MemoryKind::system : MemoryKind::gpu_mat)) m.kinds = {MemoryKind::gpu_mat, MemoryKind::system};
+    if (gpu && kind == (m.forward ? MemoryKind::system : MemoryKind::gpu_mat))
+      m.kinds = {MemoryKind::gpu_mat, MemoryKind::system};
     GstCaps* one = gst_caps_copy_nth(caps, i);
     GstCaps* mapped = map_caps(m, one);
     out = gst_caps_merge(out, mapped);
@@ -291,6 +296,14 @@ std::optional<Format> find_input(const std::vector<FormatRow>& rows, const Layou
     for (const Format& f : row.in)
       if (layout.is_mat ? f.is_mat() && f.mat == layout.type() : f.video == layout.format()) return f;
   return std::nullopt;
+}
+
+bool gives(const Element& e, const std::vector<FormatRow>& rows, const Layout& in, const Layout& out) {
+  const auto from = find_input(rows, in);
+  if (!from) return false;
+  for (const Format& f : counterparts(e, rows, *from, true))
+    if (out.is_mat ? f.is_mat() && f.mat == out.type() : f.video == out.format()) return true;
+  return false;
 }
 
 void fixate_range(const Element& e, const GstCaps* in, GstCaps* out) {

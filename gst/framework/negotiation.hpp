@@ -26,18 +26,20 @@ using MemoryKinds = std::vector<MemoryKind>;
 
 struct CapsMapping {
   const Element& element;
-  bool forward = true;                           // from input caps to output caps
-  MemoryKinds kinds;                             // of the result
-  std::function<Size(Size)> size;                // forward: output size of an input size; null: the same size
-  std::vector<FormatRow> rows = element.rows;    // by the present settings
+  bool forward = true;                         // from input caps to output caps
+  MemoryKinds kinds;                           // of the result
+  std::function<Size(Size)> size;              // forward: output size of an input size; null: the same size
+  std::vector<FormatRow> rows = element.rows;  // by the present settings
 };
 // All that the other side may be, most preferred first. The memory kind does not depend on the given caps'.
 [[nodiscard]] GstCaps* map_caps(const CapsMapping& mapping, const GstCaps* caps);
 
 // The same for an element that passes its input on: in the memory it came in, or uploaded when downstream takes that.
 [[nodiscard]] GstCaps* map_passed_caps(CapsMapping mapping, bool gpu, const GstCaps* caps);
-// What another input of a combiner (`extra` null: a numbered one) may be beside a first one with these caps (null: any).
-[[nodiscard]] GstCaps* operand_caps(const Element& element, const ExtraPad* extra, const MemoryKinds& kinds, const GstCaps* first);
+// What another input of a combiner (`extra` null: a numbered one) may be beside a first one with these caps (null:
+// any).
+[[nodiscard]] GstCaps* operand_caps(const Element& element, const ExtraPad* extra, const MemoryKinds& kinds,
+                                    const GstCaps* first);
 
 // What of `wanted` also `other` has, in wanted's order; takes both.
 [[nodiscard]] GstCaps* intersect(GstCaps* wanted, GstCaps* other);
@@ -48,6 +50,10 @@ struct CapsMapping {
 // The row entry for fixed input caps; null when the element does not take it.
 [[nodiscard]] const Format* find_input(const Element& element, const Layout& layout);
 [[nodiscard]] std::optional<Format> find_input(const std::vector<FormatRow>& rows, const Layout& layout);
+
+// Do these rows give such an output from such an input?
+[[nodiscard]] bool gives(const Element& element, const std::vector<FormatRow>& rows, const Layout& in,
+                         const Layout& out);
 
 // Picks the output format that loses least of the input, its colorimetry, and for elements that scale the size and
 // pixel-aspect-ratio that keep the picture's shape. `other` holds what is possible (transfer full, returned fixed).

@@ -91,7 +91,8 @@ class OperationOf final : public Operation {
  public:
   void* settings() override { return &op_; }
 
-  void gpu([[maybe_unused]] Frames<GpuMat>& f, [[maybe_unused]] Values<GpuMat>& v, [[maybe_unused]] GpuStream& s) override {
+  void gpu([[maybe_unused]] Frames<GpuMat>& f, [[maybe_unused]] Values<GpuMat>& v,
+           [[maybe_unused]] GpuStream& s) override {
 #ifdef GSTCV_HAVE_CUDA  // without it nothing of the operation's GPU path is compiled into the plugin
     if constexpr (requires { op_.gpu(f.in[0].planes[0], f.out[0].planes[0], s); })
       op_.gpu(std::as_const(f.in[0].planes[0]), f.out[0].planes[0], s);

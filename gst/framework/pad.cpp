@@ -29,7 +29,8 @@ bool configure(GstBufferPool* pool, GstCaps* caps, std::size_t size, GstAllocato
 #endif
 
 // A pool of ours for these caps, or null.
-GstBufferPool* own_pool([[maybe_unused]] const Core& core, [[maybe_unused]] GstCaps* caps, [[maybe_unused]] const Layout& layout) {
+GstBufferPool* own_pool([[maybe_unused]] const Core& core, [[maybe_unused]] GstCaps* caps,
+                        [[maybe_unused]] const Layout& layout) {
   GstBufferPool* pool = nullptr;
 #ifdef GSTCV_HAVE_CUDA
   const auto kind = memory_kind(caps);
@@ -66,7 +67,8 @@ bool propose_allocation(const Core& core, GstQuery* query) {
       gst_object_unref(pool);
     }
 #ifdef GSTCV_HAVE_CUDA
-  if (core.on_gpu() && memory_kind(caps) == MemoryKind::system) gst_query_add_allocation_param(query, pinned_allocator(), nullptr);
+  if (core.on_gpu() && memory_kind(caps) == MemoryKind::system)
+    gst_query_add_allocation_param(query, pinned_allocator(), nullptr);
 #endif
   gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
   gst_query_add_allocation_meta(query, GST_VIDEO_CROP_META_API_TYPE, nullptr);
@@ -122,7 +124,9 @@ bool keep_meta(GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in, 
   if (info->api == GST_VIDEO_META_API_TYPE || info->api == GST_VIDEO_CROP_META_API_TYPE) return false;
   if (gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(GST_META_TAG_MEMORY_STR))) return false;
   const bool same_format = in.is_mat == out.is_mat && in.format() == out.format();
-  if (!same_format && gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR))) return false;
+  if (!same_format &&
+      gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR)))
+    return false;
   if (in.width == out.width && in.height == out.height) return true;
   const bool positional = gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(GST_META_TAG_VIDEO_SIZE_STR));
   if (!positional) return true;
@@ -140,7 +144,8 @@ struct MetaCopy {
 }  // namespace
 
 void copy_metas(GstBuffer* from, const Layout& in, GstBuffer* to, const Layout& out) {
-  gst_buffer_copy_into(to, from, static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0, static_cast<gsize>(-1));
+  gst_buffer_copy_into(to, from, static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0,
+                       static_cast<gsize>(-1));
   MetaCopy copy{from, to, in, out};
   gst_buffer_foreach_meta(
       from,

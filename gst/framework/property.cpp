@@ -26,7 +26,8 @@ GParamSpec* Property::make_spec() const {
     case G_TYPE_STRING:
       return g_param_spec_string(n, n, b, default_text.empty() ? nullptr : default_text.c_str(), flags);
     default:
-      return g_param_spec_int(n, n, b, static_cast<int>(min), static_cast<int>(max), static_cast<int>(default_number), numeric);
+      return g_param_spec_int(n, n, b, static_cast<int>(min), static_cast<int>(max), static_cast<int>(default_number),
+                              numeric);
   }
 }
 

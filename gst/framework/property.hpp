@@ -50,7 +50,8 @@ struct Property {
 
 // A property stored in a member of Op; its default is that of a fresh Op.
 template <class Op, class T>
-Property make_property(const char* name, T Op::*member, Range range, const char* blurb, Rule rule = {}, const EnumType* type = nullptr) {
+Property make_property(const char* name, T Op::*member, Range range, const char* blurb, Rule rule = {},
+                       const EnumType* type = nullptr) {
   Property p;
   p.name = name;
   p.blurb = blurb;
@@ -58,11 +59,13 @@ Property make_property(const char* name, T Op::*member, Range range, const char*
   p.max = range.max;
   p.rule = rule;
   p.enumeration = type;
-  const Op fresh{};
+  const Op fresh = Op();
   if constexpr (std::is_same_v<T, std::string>) {
     p.value_type = G_TYPE_STRING;
     p.default_text = fresh.*member;
-    p.get = [member](const void* op, GValue* v) { g_value_set_string(v, (static_cast<const Op*>(op)->*member).c_str()); };
+    p.get = [member](const void* op, GValue* v) {
+      g_value_set_string(v, (static_cast<const Op*>(op)->*member).c_str());
+    };
     p.set = [member](void* op, const GValue* v) {
       const char* s = g_value_get_string(v);
       static_cast<Op*>(op)->*member = s ? s : "";
@@ -75,8 +78,12 @@ Property make_property(const char* name, T Op::*member, Range range, const char*
       p.set = [member](void* op, const GValue* v) { static_cast<Op*>(op)->*member = g_value_get_boolean(v); };
     } else if constexpr (std::is_floating_point_v<T>) {
       p.value_type = G_TYPE_DOUBLE;
-      p.get = [member](const void* op, GValue* v) { g_value_set_double(v, static_cast<double>(static_cast<const Op*>(op)->*member)); };
-      p.set = [member](void* op, const GValue* v) { static_cast<Op*>(op)->*member = static_cast<T>(g_value_get_double(v)); };
+      p.get = [member](const void* op, GValue* v) {
+        g_value_set_double(v, static_cast<double>(static_cast<const Op*>(op)->*member));
+      };
+      p.set = [member](void* op, const GValue* v) {
+        static_cast<Op*>(op)->*member = static_cast<T>(g_value_get_double(v));
+      };
     } else {
       // An int, or an enum of OpenCV's or our own.
       p.value_type = type ? G_TYPE_ENUM : G_TYPE_INT;
@@ -89,20 +96,25 @@ Property make_property(const char* name, T Op::*member, Range range, const char*
       };
     }
   }
-  p.copy = [member](void* to, const void* from) { static_cast<Op*>(to)->*member = static_cast<const Op*>(from)->*member; };
+  p.copy = [member](void* to, const void* from) {
+    static_cast<Op*>(to)->*member = static_cast<const Op*>(from)->*member;
+  };
   return p;
 }
 
 // A cv::Size is two integers, `name-width` and `name-height`, and the bare name, which sets both.
 template <class Op>
-std::vector<Property> make_size_properties(const char* name, cv::Size Op::*member, Range range, const char* blurb, Rule rule = {}) {
+std::vector<Property> make_size_properties(const char* name, cv::Size Op::*member, Range range, const char* blurb,
+                                           Rule rule = {}) {
   std::vector<Property> out;
-  const Op fresh{};
+  const Op fresh = Op();
   for (const std::string part : {"", "-width", "-height"}) {
     const bool width = part != "-height", height = part != "-width";
     Property p;
     p.name = name + part;
-    p.blurb = std::string(blurb) + (part.empty() ? "; sets width and height, gives the width" : width ? ": width" : ": height");
+    p.blurb = std::string(blurb) + (part.empty() ? "; sets width and height, gives the width"
+                                    : width      ? ": width"
+                                                 : ": height");
     p.value_type = G_TYPE_INT;
     p.min = range.min;
     p.max = range.max;
@@ -117,7 +129,9 @@ std::vector<Property> make_size_properties(const char* name, cv::Size Op::*membe
       if (width) s.width = g_value_get_int(v);
       if (height) s.height = g_value_get_int(v);
     };
-    p.copy = [member](void* to, const void* from) { static_cast<Op*>(to)->*member = static_cast<const Op*>(from)->*member; };
+    p.copy = [member](void* to, const void* from) {
+      static_cast<Op*>(to)->*member = static_cast<const Op*>(from)->*member;
+    };
     out.push_back(std::move(p));
   }
   return out;

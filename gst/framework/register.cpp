@@ -6,6 +6,7 @@
 
 #include "core.hpp"
 #include "kinds.hpp"
+#include "negotiation.hpp"
 
 GST_DEBUG_CATEGORY(gst_opencv_cuda_debug);
 
@@ -19,10 +20,19 @@ std::string gtype_name(const Element& e) {
 
 void setup_class(GObjectClass* klass, const Element& e) {
   Core::install_properties(klass, e);
-  static const char* const classes[] = {"Filter/Effect/Video", "Filter/Analyzer/Video", "Filter/Compositor/Video", "Filter/Demuxer/Video"};
+  static const char* const classes[] = {"Filter/Effect/Video", "Filter/Analyzer/Video", "Filter/Compositor/Video",
+                                        "Filter/Demuxer/Video"};
   const std::string description = e.text + " (" + e.opencv + ")";
-  gst_element_class_set_metadata(GST_ELEMENT_CLASS(klass), e.long_name.c_str(), classes[static_cast<int>(e.kind)], description.c_str(),
-                                 "The gst-opencv-cuda authors");
+  gst_element_class_set_metadata(GST_ELEMENT_CLASS(klass), e.long_name.c_str(), classes[static_cast<int>(e.kind)],
+                                 description.c_str(), "The gst-opencv-cuda authors");
+}
+
+void add_pad(gpointer klass, const char* name, GstPadDirection direction, GstPadPresence presence,
+             const Formats& formats, GType type) {
+  GstCaps* caps = template_caps(formats);
+  gst_element_class_add_pad_template(GST_ELEMENT_CLASS(klass),
+                                     gst_pad_template_new_with_gtype(name, direction, presence, caps, type));
+  gst_caps_unref(caps);
 }
 
 const Property* Element::find_property(const std::string& property_name) const {

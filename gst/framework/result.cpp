@@ -9,16 +9,17 @@ namespace {
 void set_mat(GstStructure* s, const std::string& name, const cv::Mat& m) {
   const cv::Mat packed = m.isContinuous() ? m : m.clone();
   GBytes* bytes = g_bytes_new(packed.data, packed.total() * packed.elemSize());
-  gst_structure_set(s, name.c_str(), G_TYPE_BYTES, bytes, (name + "-type").c_str(), G_TYPE_STRING, type_name(m.type()).c_str(),
-                    (name + "-rows").c_str(), G_TYPE_INT, m.rows, (name + "-cols").c_str(), G_TYPE_INT, m.cols, nullptr);
+  gst_structure_set(s, name.c_str(), G_TYPE_BYTES, bytes, (name + "-type").c_str(), G_TYPE_STRING,
+                    type_name(m.type()).c_str(), (name + "-rows").c_str(), G_TYPE_INT, m.rows, (name + "-cols").c_str(),
+                    G_TYPE_INT, m.cols, nullptr);
   g_bytes_unref(bytes);
 }
 
 }  // namespace
 
 GstStructure* to_structure(const Result& result, const char* kind, const char* element, int width, int height) {
-  GstStructure* s = gst_structure_new(kind, "element", G_TYPE_STRING, element, "width", G_TYPE_INT, width, "height", G_TYPE_INT,
-                                      height, nullptr);
+  GstStructure* s = gst_structure_new(kind, "element", G_TYPE_STRING, element, "width", G_TYPE_INT, width, "height",
+                                      G_TYPE_INT, height, nullptr);
   for (const auto& [name, value] : result.values()) {
     if (const int* i = std::get_if<int>(&value))
       gst_structure_set(s, name.c_str(), G_TYPE_INT, *i, nullptr);

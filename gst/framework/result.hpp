@@ -28,6 +28,7 @@ class Result {
 };
 
 // As it travels: a structure named after the kind of element. A mat becomes a GBytes with -type, -rows and -cols.
-[[nodiscard]] GstStructure* to_structure(const Result& result, const char* kind, const char* element, int width, int height);
+[[nodiscard]] GstStructure* to_structure(const Result& result, const char* kind, const char* element, int width,
+                                         int height);
 
 }  // namespace gstcv

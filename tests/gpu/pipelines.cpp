@@ -16,7 +16,8 @@ namespace {
 
 const std::string on_gpu = "video/x-raw(memory:GpuMat)";
 constexpr Tolerance blur_tolerance{.integer = 4, .reason = "OpenCV's own bound for its two Gaussian filters"};
-constexpr Tolerance ties{.integer = 255, .share = 2e-3, .reason = "of tied diagonal neighbours cv::cuda keeps one, cv:: none"};
+constexpr Tolerance ties{
+    .integer = 255, .share = 2e-3, .reason = "of tied diagonal neighbours cv::cuda keeps one, cv:: none"};
 constexpr Tolerance rounding{.integer = 1, .share = 1e-3, .reason = "ties of the rounding"};
 
 void compare(const cv::Mat& got, const cv::Mat& want, const std::string& what, const Tolerance& tolerance = {}) {

@@ -41,7 +41,7 @@ G_BEGIN_DECLS
  *
  * Flag for gst_memory_map() or gst_buffer_map(): the mapped data is a #GstGpuMatFrame.
  */
-#define GST_MAP_GPU_MAT ((GstMapFlags) (GST_MAP_FLAG_LAST << 3))
+#define GST_MAP_GPU_MAT ((GstMapFlags)(GST_MAP_FLAG_LAST << 3))
 
 typedef struct _GstGpuMatPlane GstGpuMatPlane;
 typedef struct _GstGpuMatFrame GstGpuMatFrame;
@@ -80,7 +80,7 @@ struct _GstGpuMatFrame {
  *
  * Returns: whether it is a frame on the GPU.
  */
-GST_OPENCV_CUDA_API gboolean gst_is_gpu_mat_memory (GstMemory * memory);
+GST_OPENCV_CUDA_API gboolean gst_is_gpu_mat_memory(GstMemory* memory);
 
 /**
  * gst_gpu_mat_memory_get_plane:
@@ -96,8 +96,8 @@ GST_OPENCV_CUDA_API gboolean gst_is_gpu_mat_memory (GstMemory * memory);
  *
  * Returns: FALSE when the memory is no GPU frame or has no such plane.
  */
-GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_get_plane (GstMemory * memory, guint plane, gpointer * data, gsize * step,
-    gint * rows, gint * cols, gint * type);
+GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_get_plane(GstMemory* memory, guint plane, gpointer* data, gsize* step,
+                                                          gint* rows, gint* cols, gint* type);
 
 /**
  * gst_gpu_mat_memory_new:
@@ -107,7 +107,7 @@ GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_get_plane (GstMemory * memory, g
  *
  * Returns: (transfer full) (nullable): a memory of undefined content.
  */
-GST_OPENCV_CUDA_API GstMemory *gst_gpu_mat_memory_new (const GstCaps * caps, gint device_id, GError ** error);
+GST_OPENCV_CUDA_API GstMemory* gst_gpu_mat_memory_new(const GstCaps* caps, gint device_id, GError** error);
 
 /**
  * gst_gpu_mat_memory_new_wrapped:
@@ -122,8 +122,9 @@ GST_OPENCV_CUDA_API GstMemory *gst_gpu_mat_memory_new (const GstCaps * caps, gin
  *
  * Returns: (transfer full) (nullable): the memory.
  */
-GST_OPENCV_CUDA_API GstMemory *gst_gpu_mat_memory_new_wrapped (const GstCaps * caps, const GstGpuMatFrame * frame,
-    gpointer stream, gpointer user_data, GDestroyNotify notify, GError ** error);
+GST_OPENCV_CUDA_API GstMemory* gst_gpu_mat_memory_new_wrapped(const GstCaps* caps, const GstGpuMatFrame* frame,
+                                                              gpointer stream, gpointer user_data,
+                                                              GDestroyNotify notify, GError** error);
 
 /**
  * gst_gpu_mat_memory_wait:
@@ -135,7 +136,7 @@ GST_OPENCV_CUDA_API GstMemory *gst_gpu_mat_memory_new_wrapped (const GstCaps * c
  *
  * Returns: FALSE when the GPU refused (it is lost).
  */
-GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_wait (GstMemory * memory, GstMapFlags flags, gpointer stream);
+GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_wait(GstMemory* memory, GstMapFlags flags, gpointer stream);
 
 /**
  * gst_gpu_mat_memory_record:
@@ -148,7 +149,7 @@ GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_wait (GstMemory * memory, GstMap
  *
  * Returns: FALSE when the GPU refused (it is lost).
  */
-GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_record (GstMemory * memory, GstMapFlags flags, gpointer stream);
+GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_record(GstMemory* memory, GstMapFlags flags, gpointer stream);
 
 /**
  * gst_gpu_mat_buffer_pool_new:
@@ -159,6 +160,6 @@ GST_OPENCV_CUDA_API gboolean gst_gpu_mat_memory_record (GstMemory * memory, GstM
  *
  * Returns: (transfer full): the pool.
  */
-GST_OPENCV_CUDA_API GstBufferPool *gst_gpu_mat_buffer_pool_new (gint device_id);
+GST_OPENCV_CUDA_API GstBufferPool* gst_gpu_mat_buffer_pool_new(gint device_id);
 
 G_END_DECLS

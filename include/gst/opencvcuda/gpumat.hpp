@@ -21,7 +21,8 @@ class GpuMatMap {
       : buffer_(buffer), flags_(flags), stream_(cv::cuda::StreamAccessor::getStream(stream)) {
     if (!gst_buffer_map(buffer, &map_, static_cast<GstMapFlags>(flags | GST_MAP_GPU_MAT)))
       throw std::runtime_error("cannot map the buffer on the GPU");
-    if (gst_buffer_n_memory(buffer) != 1 || !gst_is_gpu_mat_memory(memory()) || !gst_gpu_mat_memory_wait(memory(), flags, stream_)) {
+    if (gst_buffer_n_memory(buffer) != 1 || !gst_is_gpu_mat_memory(memory()) ||
+        !gst_gpu_mat_memory_wait(memory(), flags, stream_)) {
       gst_buffer_unmap(buffer, &map_);
       throw std::runtime_error("the buffer holds no GPU frame; are the caps memory:GpuMat?");
     }

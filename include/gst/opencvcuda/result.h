@@ -27,7 +27,7 @@ G_BEGIN_DECLS
  *
  * Returns: (transfer none) (nullable): what it found; valid while the buffer is.
  */
-GST_OPENCV_CUDA_API const GstStructure *gst_buffer_get_opencv_cuda_result (GstBuffer * buffer, const gchar * kind,
-    const gchar * element);
+GST_OPENCV_CUDA_API const GstStructure* gst_buffer_get_opencv_cuda_result(GstBuffer* buffer, const gchar* kind,
+                                                                          const gchar* element);
 
 G_END_DECLS

@@ -1,34 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cmath>
 
+#include "border.hpp"
 #include "tests/check/common/cases.hpp"
 
 namespace gstcv::check {
 namespace {
-
-enum class Border { constant, replicate, reflect, wrap, reflect_101 };
-
-// The pixel that stands for one outside, -1 for none.
-int inside(int i, int n, Border border) {
-  while (i < 0 || i >= n) {
-    switch (border) {
-      case Border::constant:
-        return -1;
-      case Border::replicate:
-        return i < 0 ? 0 : n - 1;
-      case Border::wrap:
-        i += i < 0 ? n : -n;
-        break;
-      case Border::reflect:
-        i = i < 0 ? -i - 1 : 2 * n - 1 - i;
-        break;
-      case Border::reflect_101:
-        if (n == 1) return 0;
-        i = i < 0 ? -i : 2 * n - 2 - i;
-    }
-  }
-  return i;
-}
 
 std::vector<double> kernel(int size, double sigma) {
   // Without a sigma OpenCV takes binomial-like weights for small sizes.
@@ -49,26 +26,6 @@ std::vector<double> kernel(int size, double sigma) {
   return k;
 }
 
-// One direction, in double precision.
-cv::Mat blur(const cv::Mat& in, const std::vector<double>& k, bool in_x, Border border) {
-  const int cn = in.channels(), r = static_cast<int>(k.size()) / 2, n = in_x ? in.cols : in.rows;
-  cv::Mat out = cv::Mat::zeros(in.size(), in.type());
-  for (int y = 0; y < in.rows; y++)
-    for (int j = -r; j <= r; j++) {
-      const double w = k[static_cast<std::size_t>(j + r)];
-      const int row = in_x ? y : inside(y + j, n, border);
-      if (row < 0) continue;
-      const auto* from = in.ptr<double>(row);
-      auto* to = out.ptr<double>(y);
-      for (int x = 0; x < in.cols; x++) {
-        const int col = in_x ? inside(x + j, n, border) : x;
-        if (col < 0) continue;
-        for (int c = 0; c < cn; c++) to[x * cn + c] += w * from[col * cn + c];
-      }
-    }
-  return out;
-}
-
 std::function<cv::Mat(const cv::Mat&)> gaussian(cv::Size size, double sigma1 = 0, double sigma2 = 0,
                                                 Border rows = Border::reflect_101,
                                                 Border columns = Border::reflect_101) {
@@ -80,8 +37,8 @@ std::function<cv::Mat(const cv::Mat&)> gaussian(cv::Size size, double sigma1 = 0
     };
     cv::Mat wide, out;
     in.convertTo(wide, CV_64F);
-    wide = blur(wide, kernel(length(size.width, sigma1), sigma1), true, rows);
-    wide = blur(wide, kernel(length(size.height, second), second), false, columns);
+    wide = correlate(wide, kernel(length(size.width, sigma1), sigma1), true, rows);
+    wide = correlate(wide, kernel(length(size.height, second), second), false, columns);
     wide.convertTo(out, in.depth());
     return out;
   };

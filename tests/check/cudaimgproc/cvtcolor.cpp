@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cmath>
+#include <map>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
@@ -270,5 +271,114 @@ const Extra silent("cudacvtcolor: YUV without colorimetry is BT.601 up to 576 li
       require(problem.empty(), std::string(name) + " of " + std::to_string(height) + " lines: " + problem);
     }
 });
+
+// A conversion code by its nick, such as "bgr2hsv-full", and the same the other way.
+struct Code {
+  std::string nick, color, space, inverse;
+  bool forward, full;
+
+  explicit Code(const std::string& name) : nick(name), full(name.ends_with("-full")) {
+    const std::string bare = full ? nick.substr(0, nick.size() - 5) : nick;
+    const auto two = bare.find('2');
+    const std::string from = bare.substr(0, two), to = bare.substr(two + 1);
+    forward = from.ends_with("bgr") || from.ends_with("rgb");
+    color = forward ? from : to;
+    space = forward ? to : from;
+    inverse = to + "2" + from + (full ? "-full" : "");
+  }
+  [[nodiscard]] std::string video() const { return color.ends_with("bgr") ? "BGR" : "RGB"; }
+  [[nodiscard]] bool in_16_bits() const { return space == "xyz" || space == "ycrcb" || space == "yuv"; }
+  [[nodiscard]] bool has_hue() const { return forward && (space == "hsv" || space == "hls"); }
+};
+
+std::map<std::string, int> all_codes() {
+  std::map<std::string, int> codes;
+  for (const Element* e : all_elements())
+    if (e->name == "cudacvtcolor")
+      for (const GEnumValue* v = e->find_property("code")->enumeration->values; v->value_nick; v++)
+        codes[v->value_nick] = v->value;
+  codes.erase("auto");
+  return codes;
+}
+
+// Hues at both ends of their circle are neighbours.
+double largest_difference(const cv::Mat& got, const cv::Mat& want, double circle) {
+  require(got.size() == want.size() && got.type() == want.type(), "another size or type");
+  cv::Mat a, b;
+  got.convertTo(a, CV_64F);
+  want.convertTo(b, CV_64F);
+  double largest = 0;
+  for (int y = 0; y < a.rows; y++)
+    for (int i = 0; i < a.cols * 3; i++) {
+      double d = std::abs(a.ptr<double>(y)[i] - b.ptr<double>(y)[i]);
+      if (circle > 0 && i % 3 == 0) d = std::min(d, circle - d);
+      if (!(d <= largest)) largest = d;
+    }
+  return largest;
+}
+
+// The element runs cv::cvtColor on the CPU. cv::cuda agrees with it as far as OpenCV's own tests ask: to one in
+// integers, two in Lab and Luv; floats to 0.01, but Lab, for which cv::cvtColor interpolates in a table, to 0.7 of 100.
+double allowed(const Code& code, int depth) {
+  if (mode() != Mode::gpu) return 0;
+  const bool table = code.space == "lab" || code.space == "luv";
+  if (depth != CV_32F) return table ? 2 : 1;
+  return code.forward && code.space == "lab" ? 0.7 : 1e-2;
+}
+
+const Extra codes("cudacvtcolor: every code", [] {
+  const auto all = all_codes();
+  require(all.size() >= 40, "codes are missing");
+  for (const auto& [nick, value] : all) {
+    const Code code(nick);
+    require(all.contains(code.inverse), nick + " has no inverse");
+    for (const int depth : {CV_8U, CV_16U, CV_32F}) {
+      const std::string mat = type_name(CV_MAKETYPE(depth, 3));
+      const std::string from = depth == CV_8U && code.forward ? code.video() : mat;
+      const std::string to = depth == CV_8U && !code.forward ? code.video() : mat;
+      Harness h("cudacvtcolor", "code=" + nick);
+      h.accept(on_device(), to);
+      const Layout layout = layout_of(from, 97, 61);
+      if (depth == CV_16U && !code.in_16_bits()) {
+        (void)h.caps(layout, false);
+        require(h.push(to_buffer(random_picture(layout, 5), Storage::plain)) == GST_FLOW_NOT_NEGOTIATED,
+                nick + " takes " + from);
+        continue;
+      }
+      // Colours from 0 to 1 where they are floats, brought into the other space for the way back.
+      cv::Mat in, want;
+      random_picture(layout_of(depth == CV_16U ? "16UC3" : "8UC3", 97, 61), 5)
+          .planes[0]
+          .convertTo(in, depth, depth == CV_32F ? 1 / 255. : 1);
+      if (!code.forward) cv::cvtColor(in.clone(), in, all.at(code.inverse), 3);
+      cv::cvtColor(in, want, value, 3);
+      require(largest_difference(in, want, 0) > 10 * allowed(code, depth), nick + ": the unchanged input would pass");
+      const cv::Mat got = h.run({layout, {in}}, Storage::plain).planes[0];
+      const double circle = !code.has_hue() ? 0 : depth == CV_32F ? 360 : code.full ? 256 : 180;
+      const double off = largest_difference(got, want, circle);
+      require(off <= allowed(code, depth), nick + " from " + from + " is off by " + std::to_string(off));
+    }
+  }
+});
+
+const Extra other_code("cudacvtcolor: another code while playing renegotiates", [] {
+  const auto all = all_codes();
+  Harness h("cudacvtcolor");
+  h.accept(false);
+  const Picture in = random_picture(layout_of("BGR", 64, 48), 6);
+  for (const std::string nick : {"auto", "bgr2hsv", "bgr2ycrcb", "auto", "bgr2luv"}) {
+    gst_util_set_object_arg(G_OBJECT(h.element()), "code", nick.c_str());
+    const Picture out = h.run(in, Storage::plain);
+    cv::Mat want = in.planes[0].clone();
+    if (nick != "auto") cv::cvtColor(in.planes[0], want, all.at(nick), 3);
+    require(out.layout.format_name() == (nick == "auto" ? "BGR" : "8UC3"), nick + " gives " + out.layout.format_name());
+    require(largest_difference(out.planes[0], want, nick == "bgr2hsv" ? 180 : 0) <= allowed(Code("bgr2luv"), CV_8U),
+            nick + " gives other pixels");
+  }
+  // BGR frames do not suit a code that wants RGB.
+  gst_util_set_object_arg(G_OBJECT(h.element()), "code", "rgb2lab");
+  require(h.push(to_buffer(in, Storage::plain)) == GST_FLOW_NOT_NEGOTIATED, "BGR is taken for RGB");
+});
+
 }  // namespace
 }  // namespace gstcv::check

@@ -163,6 +163,20 @@ void number_of_inputs() {
   }
 }
 
+void released_input() {
+  Streams s("cudamerge", "", {"sink_0", "sink_1", "sink_2"});
+  for (const char* pad : {"sink_0", "sink_1", "sink_2"}) s.push(pad, flat(10), 0);
+  const Ref<GstBuffer> three(s.pull());
+  require(three && s.picture(three).layout.format_name() == "BGR", "three inputs give no BGR");
+  const Ref<GstPad> pad(gst_element_get_static_pad(s.element(), "sink_2"));
+  const Ref<GstPad> peer(gst_pad_get_peer(pad));
+  gst_pad_unlink(peer, pad);
+  gst_element_release_request_pad(s.element(), pad);
+  s.push("sink_0", flat(11), 40);
+  s.push("sink_1", flat(12), 40);
+  expect(s, {11, 12, 40});
+}
+
 // sink_0's frame goes on: not a copy, with all its times and metas.
 void passes_input() {
   Streams s("cudaminmaxloc", "", {"sink_0"});
@@ -215,6 +229,7 @@ std::vector<Test> tests() {
           {"combiner: a missing input", missing_input},
           {"combiner: sizes that change while playing", size_changes},
           {"combiner: output by the number of inputs", number_of_inputs},
+          {"combiner: an input released while playing", released_input},
           {"combiner: the input passed on", passes_input},
           {"combiner: names of requested pads", pad_names},
           {"combiner: restarts", restarts}};

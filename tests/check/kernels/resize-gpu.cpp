@@ -52,8 +52,8 @@ void check_against_twin(const Case& c, Image& source, const Image& result) {
 }
 
 // cv::cuda::resize adds in another order and divides by the sum of the weights: ties fall either way, often so where
-// the factors make many of them. Nearest is exact. Its positions are single precision too, 4e-5 pixels off at column 640:
-// up to 2.6 between neighbouring 16-bit noise values, which shows where cubic's weights enlarge it.
+// the factors make many of them. Nearest is exact. Its positions are single precision too, 4e-5 pixels off at column
+// 640: up to 2.6 between neighbouring 16-bit noise values, which shows where cubic's weights enlarge it.
 void check_against_opencv_cuda(const Case& c, Image& source, const Image& result, cv::cuda::Stream& stream,
                                double& share) {
   cv::cuda::GpuMat in(mat_of(c, source)), out;
@@ -61,10 +61,10 @@ void check_against_opencv_cuda(const Case& c, Image& source, const Image& result
   stream.waitForCompletion();
   const cv::Mat expected(out);
   const Difference d = compare(c, result, expected);
-  const bool good = c.interpolation == Interpolation::nearest ? d.largest == 0
-                    : c.depth == Depth::f32                   ? d.largest <= 1e-4
+  const bool good = c.interpolation == Interpolation::nearest                         ? d.largest == 0
+                    : c.depth == Depth::f32                                           ? d.largest <= 1e-4
                     : c.interpolation == Interpolation::cubic && c.depth != Depth::u8 ? d.largest <= 3
-                                                              : d.largest <= 1;
+                                                                                      : d.largest <= 1;
   check::that(good, "GPU against cv::cuda::resize, " + c.name() + ": " + text(d));
   if (c.depth == Depth::u8) share = std::max(share, d.share);
 }

@@ -45,14 +45,14 @@ inline Difference compare(const Case& c, const Image& result, const cv::Mat& exp
 }
 
 // As cv::resize gives it. Nearest and 8-bit linear: exact. 8-bit cubic and area: rounding_only. 8-bit lanczos4:
-// cv::resize rounds ties up, which whole factors make, so five in a thousand differ by one. 16 bit: within one. 32F: 1e-4.
+// cv::resize rounds ties up, which whole factors make, so five in a thousand differ by one. 16 bit: within one. 32F:
+// 1e-4.
 inline bool fits_opencv(const Case& c, const Image& result, Difference d) {
   if (c.interpolation == Interpolation::nearest || (c.depth == Depth::u8 && c.interpolation == Interpolation::linear))
     return d.largest == 0;
   if (c.depth == Depth::f32) return d.largest <= 1e-4;
   if (c.depth != Depth::u8) return d.largest <= 1;
-  return rounding_only(result, d) ||
-         (c.interpolation == Interpolation::lanczos4 && d.largest <= 1 && d.share <= 5e-3);
+  return rounding_only(result, d) || (c.interpolation == Interpolation::lanczos4 && d.largest <= 1 && d.share <= 5e-3);
 }
 
 inline void check_against_opencv(const Case& c, Image& source, const Image& result, const std::string& who,

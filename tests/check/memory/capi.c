@@ -3,18 +3,18 @@
 #include <gst/opencvcuda/gpumat.h>
 #include <gst/opencvcuda/result.h>
 
-int check_c_api(GstMemory *memory, GstBuffer *plain);
+int check_c_api(GstMemory* memory, GstBuffer* plain);
 
 #define HOLDS(condition) \
   if (!(condition)) return __LINE__
 
-int check_c_api(GstMemory *memory, GstBuffer *plain) {
+int check_c_api(GstMemory* memory, GstBuffer* plain) {
   GstMapInfo map;
   HOLDS(gst_is_gpu_mat_memory(memory));
   HOLDS(gst_memory_is_type(memory, GST_GPU_MAT_MEMORY_TYPE));
   HOLDS(!gst_is_gpu_mat_memory(gst_buffer_peek_memory(plain, 0)));
   HOLDS(gst_memory_map(memory, &map, (GstMapFlags)(GST_MAP_WRITE | GST_MAP_GPU_MAT)));
-  const GstGpuMatFrame *frame = (const GstGpuMatFrame *)map.data;
+  const GstGpuMatFrame* frame = (const GstGpuMatFrame*)map.data;
   HOLDS(frame->n_planes == 1 && frame->device_id == 0);
   HOLDS(frame->planes[0].rows == 48 && frame->planes[0].cols == 64 && frame->planes[0].step >= 64 * 3);
   HOLDS(gst_gpu_mat_memory_wait(memory, GST_MAP_WRITE, NULL));

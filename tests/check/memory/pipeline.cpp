@@ -40,6 +40,43 @@ void crop() {
       }
 }
 
+// Metas that lie end in an error, not in other memory.
+void lying_metas() {
+  const Picture whole = random_picture(layout_of("NV12", 64, 48), 6);
+  auto push = [&](auto change) {
+    GstBuffer* in = to_buffer(whole, Storage::plain);
+    change(in);
+    Harness h("cudathreshold", "thresh=100");
+    h.accept(false);
+    require(h.caps(whole.layout, false), "caps");
+    const GstFlowReturn flow = h.push(in);
+    require((flow == GST_FLOW_ERROR) == (h.errors().size() == 1), "not one error for one failure");
+    return flow;
+  };
+  auto crop = [&](guint x, guint y, guint w, guint h) {
+    return push([&](GstBuffer* b) {
+      GstVideoCropMeta* meta = gst_buffer_add_video_crop_meta(b);
+      meta->x = x, meta->y = y, meta->width = w, meta->height = h;
+    });
+  };
+  require(crop(0x80000000, 0xfffffff0, 64, 48) == GST_FLOW_OK, "a crop outside is moved into the frame");
+  require(crop(0, 0, G_MAXUINT, G_MAXUINT) == GST_FLOW_OK, "a crop larger than the frame");
+  require(crop(0, 0, 5, 5) == GST_FLOW_ERROR && crop(0, 0, 0, 0) == GST_FLOW_ERROR, "a crop smaller than the caps");
+  auto video = [&](guint w, guint h, gsize offset, gint stride) {
+    return push([&](GstBuffer* b) {
+      gsize offsets[4] = {offset, 64 * 48};
+      gint strides[4] = {stride, 64};
+      gst_buffer_add_video_meta_full(b, GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, w, h, 2, offsets, strides);
+    });
+  };
+  require(video(64, 48, 0, 64) == GST_FLOW_OK, "a true meta");
+  require(video(64, 48, 47 * 64, -64) == GST_FLOW_OK, "a frame upside down");
+  for (const gint stride : {0, 8, 1 << 20, -64})
+    require(video(64, 48, 0, stride) == GST_FLOW_ERROR, "stride " + std::to_string(stride));
+  require(video(64, 48, 64 * 48 * 3 / 2 - 1, 64) == GST_FLOW_ERROR, "a plane at the end");
+  require(video(32, 16, 0, 64) == GST_FLOW_ERROR, "a smaller frame");
+}
+
 // Filters read beyond the border; a view must not let them see the rest of the frame.
 void luma_is_a_view() {
   const Picture in = random_picture(layout_of("NV12", 64, 48), 7);
@@ -263,6 +300,7 @@ void tee() {
 
 std::vector<Test> tests() {
   return {{"crop meta", crop},
+          {"metas that lie", lying_metas},
           {"luma is a view", luma_is_a_view},
           {"frames stay on the GPU", frames_stay_on_the_gpu},
           {"a pinned pool for upstream", pinned_pool_for_upstream},
