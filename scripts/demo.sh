@@ -121,15 +121,14 @@ mv "$video.part" "$video"
 still() {
   local name=$1 format=$2 raw
   rm -f "$out/.$name".*
-  launch filesrc location="$file" ! decodebin ! videoconvertscale ! "${@:3}" ! \
-    identity eos-after=$(((frames + 1) / 2)) ! multifilesink location="$out/.$name.%d" max-files=1
+  launch "${@:3}" ! identity eos-after=$(((frames + 1) / 2)) ! multifilesink location="$out/.$name.%d" max-files=1
   raw=$(echo "$out/.$name".*)
   launch filesrc location="$raw" blocksize=$((1 << 30)) ! rawvideoparse format="${format,,}" width="$w" height="$h" ! pngenc ! \
     filesink location="$out/$name.png"
   rm -f "$raw"
 }
-still input RGB "video/x-raw,format=RGB,width=$w,height=$h,pixel-aspect-ratio=1/1"
-still edges GRAY8 "${edges[@]}" ! "video/x-raw,format=GRAY8"
+still input RGB filesrc location="$file" ! decodebin ! videoconvertscale ! "video/x-raw,format=RGB,width=$w,height=$h,pixel-aspect-ratio=1/1"
+still edges GRAY8 "${decode[@]}" ! "${edges[@]}" ! "video/x-raw,format=GRAY8"
 rm -f "$log"
 
 say "wrote $video, $out/edges.png and $out/input.png"

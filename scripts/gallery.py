@@ -22,11 +22,13 @@ AFTER = {
     "cudacanny": "PHOTO ! cudacanny low-thresh=80 high-thresh=160 ! JPEG",
     "cudacvtcolor": "PHOTO ! cudacvtcolor ! video/x-raw,format=GRAY8 ! JPEG",
     "cudaequalizehist": "PHOTO ! cudaequalizehist ! JPEG",
+    "cudaflip": "PHOTO ! cudaflip flip-code=horizontal ! JPEG",
     "cudagaussianfilter": "PHOTO ! cudagaussianfilter ksize=15 sigma1=4 ! JPEG",
     "cudamerge": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s "
     "s.src_0 ! queue ! m.sink_2 s.src_1 ! queue ! m.sink_1 s.src_2 ! queue ! m.sink_0 cudamerge name=m ! video/x-raw,format=BGR ! JPEG",
     "cudaminmaxloc": "PHOTO ! video/x-raw,format=GRAY8 ! cudaminmaxloc draw=true ! JPEG",
     "cudaresize": "PHOTO ! cudaresize width=120 interpolation=area ! JPEG",
+    "cudasobelfilter": "PHOTO ! video/x-raw,format=GRAY8 ! cudasobelfilter dx=1 ! JPEG",
     "cudasplit": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s s.src_2 ! queue ! JPEG",
     "cudathreshold": "PHOTO ! video/x-raw,format=GRAY8 ! cudathreshold otsu=true ! JPEG",
 }
