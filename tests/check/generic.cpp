@@ -257,6 +257,45 @@ void truncated_buffers(const Element& e) {
   try_input(e, "an empty buffer", false, true, [&](Rig& r) { r.push_first(gst_buffer_new(), l, 5); });
 }
 
+// Times and a region of interest come out as they went in, at every output (where the pixels stay in place).
+void times_and_metas(const Element& e) {
+  struct Seen {
+    int frames = 0, regions = 0;
+    GstClockTime pts = 0, duration = 0;
+    bool same_place = true;
+  } seen;
+  Rig rig(e);
+  const Format f = first_format(e);
+  (void)play(rig, f, 1);
+  const Ref<GstPad> src(GST_PAD(gst_object_ref(GST_ELEMENT(rig.element())->srcpads->data)));
+  gst_pad_add_probe(
+      src, GST_PAD_PROBE_TYPE_BUFFER,
+      [](GstPad*, GstPadProbeInfo* info, gpointer data) {
+        auto* s = static_cast<Seen*>(data);
+        GstBuffer* b = GST_PAD_PROBE_INFO_BUFFER(info);
+        s->frames++;
+        s->pts = GST_BUFFER_PTS(b);
+        s->duration = GST_BUFFER_DURATION(b);
+        if (const auto* r = gst_buffer_get_video_region_of_interest_meta(b)) {
+          s->regions++;
+          s->same_place = r->x == 10 && r->y == 20 && r->w == 30 && r->h == 8;
+        }
+        return GST_PAD_PROBE_OK;
+      },
+      &seen, nullptr);
+  require(rig.set_state(GST_STATE_PLAYING), "does not play");
+  const Layout l = layout_of(f.name(), usual.width, usual.height);
+  GstBuffer* buffer = to_buffer(random_picture(l, 3), Storage::plain);
+  gst_buffer_add_video_region_of_interest_meta(buffer, "face", 10, 20, 30, 8);
+  rig.push_first(buffer, l, 3);
+  require(rig.pull().has_value(), "no frame");
+  require(rig.set_state(GST_STATE_NULL), "does not stop");
+  require(seen.frames == 1, std::to_string(seen.frames) + " frames");
+  require(seen.pts % (33 * GST_MSECOND) == 0 && seen.duration == 33 * GST_MSECOND, "another timestamp or duration");
+  require(seen.regions == (e.moves_pixels ? 0 : 1), std::to_string(seen.regions) + " regions of interest");
+  require(seen.same_place, "the region is elsewhere");
+}
+
 }  // namespace
 
 // In properties.cpp.
@@ -281,6 +320,7 @@ std::vector<Test> tests() {
       {"two instances", two_instances},
       {"odd frames", odd_frames},
       {"truncated buffers", truncated_buffers},
+      {"times and metas", times_and_metas},
       {"nothing leaks", nothing_leaks},
   };
   std::vector<Test> out;
