@@ -70,7 +70,7 @@ bool CombinerPadState::set_caps(const Element& e, const ExtraPad* extra, const G
     if (!known) return false;
     luma = false;
   } else {
-    const Format* f = find_input(e, *l);
+    const auto f = find_input(e.rows, *l);
     if (!f) return false;
     luma = f->luma;
   }

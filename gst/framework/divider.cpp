@@ -78,7 +78,7 @@ GstCaps* src_caps(Divider* self, const Output& o) {
 bool set_caps(Divider* self, const GstCaps* caps) {
   Divider::State& s = *self->state;
   const auto layout = Layout::from_caps(caps);
-  const Format* format = layout ? find_input(element_of(self), *layout) : nullptr;
+  const auto format = layout ? find_input(element_of(self).rows, *layout) : std::nullopt;
   if (!format) {
     self->core->post_error(Error::format("cannot work with these caps"));
     return false;

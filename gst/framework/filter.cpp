@@ -19,8 +19,8 @@ struct Filter {
   struct State {
     Layout in, out;
     bool luma = false;  // the operation sees the input's first plane
-    bool uploads =
-        false;  // from system to GPU memory: an analyzer, or settings that change nothing, pass the upload on
+    // From system to GPU memory: an analyzer, or settings that change nothing, pass the upload on.
+    bool uploads = false;
     bool passed_on = false;  // this frame's output is its input, or the upload of it
     bool same = false;       // input and output caps agree in format, size and memory
   } * state;

@@ -284,13 +284,6 @@ GstCaps* intersect(GstCaps* wanted, GstCaps* other) {
   return out;
 }
 
-const Format* find_input(const Element& e, const Layout& layout) {
-  for (const FormatRow& row : e.rows)
-    for (const Format& f : row.in)
-      if (layout.is_mat ? f.is_mat() && f.mat == layout.type() : f.video == layout.format()) return &f;
-  return nullptr;
-}
-
 std::optional<Format> find_input(const std::vector<FormatRow>& rows, const Layout& layout) {
   for (const FormatRow& row : rows)
     for (const Format& f : row.in)

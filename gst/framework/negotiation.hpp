@@ -47,8 +47,7 @@ struct CapsMapping {
 // The same caps with GPU memory first, else in their order.
 [[nodiscard]] GstCaps* prefer_gpu(const GstCaps* caps);
 
-// The row entry for fixed input caps; null when the element does not take it.
-[[nodiscard]] const Format* find_input(const Element& element, const Layout& layout);
+// The entry of the table for fixed input caps; nullopt when the table does not take them.
 [[nodiscard]] std::optional<Format> find_input(const std::vector<FormatRow>& rows, const Layout& layout);
 
 // Do these rows give such an output from such an input?
