@@ -109,7 +109,7 @@ struct Spec {
   std::string type, range, standard;
 };
 
-Spec describe(GParamSpec* spec) {
+Spec describe(GParamSpec* spec, const Property* own) {
   if (auto* i = G_IS_PARAM_SPEC_INT(spec) ? G_PARAM_SPEC_INT(spec) : nullptr)
     return {"integer", number(i->minimum) + " …" + (i->maximum == G_MAXINT ? "" : " " + number(i->maximum)),
             number(i->default_value)};
@@ -121,7 +121,9 @@ Spec describe(GParamSpec* spec) {
     return {"enum", "see below", code(g_enum_get_value(e->enum_class, e->default_value)->value_nick)};
   if (auto* s = G_IS_PARAM_SPEC_STRING(spec) ? G_PARAM_SPEC_STRING(spec) : nullptr)
     return {"string", "", s->default_value ? code(s->default_value) : "none"};
-  return {g_type_name(spec->value_type), "", ""};
+  if (own && own->max > 0)
+    return {"array of rows", "sides of " + number(own->min) + " … " + number(own->max), "none"};
+  return {"array of numbers", "1 … 4 numbers", own ? code(own->default_text) : ""};
 }
 
 std::string when(const GParamSpec* spec) {
@@ -150,8 +152,8 @@ std::string properties_section(const Element& e) {
   for (guint i = 0; i < n; i++) {
     GParamSpec* spec = specs.get()[i];
     if (spec->owner_type != type) continue;
-    const Spec s = describe(spec);
     const Property* own = e.find_property(spec->name);
+    const Spec s = describe(spec, own);
     const std::string rule = own && own->rule.text ? "; " + std::string(own->rule.text) : "";
     rows += "| " + code(spec->name) + " | " + s.type + " | " + s.standard + " | " + s.range + rule + " | " +
             when(spec) + " | " + cell(g_param_spec_get_blurb(spec)) + " |\n";

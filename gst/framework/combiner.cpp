@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Combiners on GstAggregator: several images in, one out. The first input, sink_0, drives: each of its frames gives one
 // output, together with the frames that the other inputs show at that time.
-#include <gst/base/gstaggregator.h>
+#include "combiner.hpp"
 
-#include <algorithm>
-
-#include "combinerpad.hpp"
 #include "kinds.hpp"
 #include "negotiation.hpp"
 #include "pad.hpp"
@@ -16,94 +13,14 @@ GST_DEBUG_CATEGORY_EXTERN(gst_opencv_cuda_debug);
 namespace gstcv {
 namespace {
 
-struct Combiner {
-  GstAggregator parent;
-  Core* core;
-  struct State {
-    Layout out;
-    bool uploads = false;  // fed from system memory, the first input goes on in GPU memory
-  } * state;
-};
-struct CombinerClass {
-  GstAggregatorClass parent_class;
-  const Element* element;
-};
-
 GstAggregatorClass* parent_class = nullptr;
 
-Combiner* self_of(gpointer object) { return static_cast<Combiner*>(object); }
-const Element& element_of(Combiner* self) { return self->core->element(); }
-std::vector<PadRef> pads_of(Combiner* self) { return gstcv::pads_of(GST_ELEMENT(self), element_of(self)); }
-
-// The table for the inputs that there are.
-std::vector<FormatRow> rows_of(Combiner* self, const std::vector<PadRef>& pads) {
-  const Element& e = element_of(self);
-  const auto numbered =
-      std::count_if(pads.begin(), pads.begin() + e.max_inputs, [](const PadRef& p) { return p != nullptr; });
-  return e.rows_by_inputs && numbered > 0 ? e.rows_by_inputs(static_cast<int>(numbered)) : self->core->rows();
-}
-
-// --- Caps ---
-
-CapsMapping mapping(Combiner* self, bool forward) {
-  const bool gpu = !self->core->opened() || self->core->on_gpu();
-  const Element& e = element_of(self);
-  CapsMapping m{e, forward, memory_kinds(gpu), [self](Size s) { return self->core->output_size(s); },
-                self->core->rows()};
-  if (forward && e.rows_by_inputs) m.rows = rows_of(self, pads_of(self));  // backward: more inputs may come
-  return m;
-}
-
-GstCaps* map(Combiner* self, bool forward, const GstCaps* caps) {
-  const CapsMapping m = mapping(self, forward);
-  return element_of(self).passes_input ? map_passed_caps(m, m.kinds.size() > 1, caps) : map_caps(m, caps);
-}
-
-GstCaps* first_caps(Combiner* self) {
-  GstPad* src = GST_AGGREGATOR_SRC_PAD(self);
-  GstCaps* offered = gst_pad_get_pad_template_caps(src);
-  GstCaps* downstream = gst_pad_peer_query_caps(src, offered);
-  gst_caps_unref(offered);
-  GstCaps* out = map(self, false, downstream);
-  gst_caps_unref(downstream);
-  return out;
-}
-
-// What the first input has, or may have as long as its caps are not known; null when nothing is known of it.
-GstCaps* caps_of_first(Combiner* self, CombinerPad* first) {
-  if (!first) return nullptr;
-  if (GstCaps* now = gst_pad_get_current_caps(GST_PAD(first))) return now;
-  GstPad* peer = gst_pad_get_peer(GST_PAD(first));
-  if (!peer) return nullptr;
-  gst_object_unref(peer);
-  return intersect(first_caps(self), gst_pad_peer_query_caps(GST_PAD(first), nullptr));
-}
-
-GstCaps* sink_caps(Combiner* self, CombinerPad* pad, GstCaps* filter) {
-  GstCaps* caps = nullptr;
-  if (pad->state->slot == 0) {
-    caps = first_caps(self);
-  } else {
-    const Element& e = element_of(self);
-    const ExtraPad* extra = extra_of(e, pad->state->slot);
-    GstCaps* first = caps_of_first(self, pads_of(self)[0].get());
-    caps = operand_caps(e, extra, mapping(self, true).kinds, first);
-    // Nothing fits: let it come, aggregate() says why it cannot work. A failed negotiation would only name its end.
-    if (first && (gst_caps_is_empty(caps) || (filter && !gst_caps_can_intersect(caps, filter)))) {
-      gst_caps_unref(caps);
-      caps = operand_caps(e, extra, mapping(self, true).kinds, nullptr);
-    }
-    if (first) gst_caps_unref(first);
-  }
-  return filter ? intersect(gst_caps_ref(filter), caps) : caps;
-}
-
 GstFlowReturn update_src_caps(GstAggregator* agg, GstCaps* downstream, GstCaps** out) {
-  Combiner* self = self_of(agg);
+  Combiner* self = combiner_of(agg);
   const auto pads = pads_of(self);
   GstCaps* first = pads[0] && pads[0]->state->layout ? pads[0]->state->layout_caps() : nullptr;
   if (!first) return GST_AGGREGATOR_FLOW_NEED_DATA;
-  *out = intersect(map(self, true, first), gst_caps_ref(downstream));
+  *out = intersect(output_caps(self, first), gst_caps_ref(downstream));
   if (!gst_caps_is_empty(*out)) {
     *out = fixate_output(element_of(self), first, *out);
   } else {
@@ -117,7 +34,7 @@ GstFlowReturn update_src_caps(GstAggregator* agg, GstCaps* downstream, GstCaps**
 GstCaps* fixate_src_caps(GstAggregator*, GstCaps* caps) { return gst_caps_fixate(caps); }
 
 gboolean negotiated_src_caps(GstAggregator* agg, GstCaps* caps) {
-  Combiner* self = self_of(agg);
+  Combiner* self = combiner_of(agg);
   const auto pads = pads_of(self);
   const auto out = Layout::from_caps(caps);
   if (!out || !pads[0]) return FALSE;
@@ -130,12 +47,12 @@ gboolean negotiated_src_caps(GstAggregator* agg, GstCaps* caps) {
 // Answered at once, not in the order of the frames: a frame that is still shown stays queued, and behind it an
 // ALLOCATION query would hold back upstream, which with a tee is also where the next frame of sink_0 comes from.
 gboolean sink_query_pre_queue(GstAggregator* agg, GstAggregatorPad* pad, GstQuery* query) {
-  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION) return propose_allocation(*self_of(agg)->core, query);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_ALLOCATION) return propose_allocation(*combiner_of(agg)->core, query);
   return GST_AGGREGATOR_CLASS(parent_class)->sink_query_pre_queue(agg, pad, query);
 }
 
 gboolean decide(GstAggregator* agg, GstQuery* query) {
-  Combiner* self = self_of(agg);
+  Combiner* self = combiner_of(agg);
   if (!element_of(self).passes_input) return decide_allocation(*self->core, query);
   while (gst_query_get_n_allocation_pools(query) > 0) gst_query_remove_nth_allocation_pool(query, 0);
   return TRUE;
@@ -144,7 +61,7 @@ gboolean decide(GstAggregator* agg, GstQuery* query) {
 // --- Events and queries ---
 
 gboolean sink_event(GstAggregator* agg, GstAggregatorPad* aggpad, GstEvent* event) {
-  Combiner* self = self_of(agg);
+  Combiner* self = combiner_of(agg);
   auto* pad = reinterpret_cast<CombinerPad*>(aggpad);
   const bool first = pad->state->slot == 0;
   if (GST_EVENT_TYPE(event) == GST_EVENT_CAPS) {
@@ -168,7 +85,7 @@ gboolean sink_event(GstAggregator* agg, GstAggregatorPad* aggpad, GstEvent* even
 }
 
 gboolean sink_query(GstAggregator* agg, GstAggregatorPad* aggpad, GstQuery* query) {
-  Combiner* self = self_of(agg);
+  Combiner* self = combiner_of(agg);
   if (self->core->answer_query(query)) return TRUE;
   if (GST_QUERY_TYPE(query) == GST_QUERY_CAPS) {
     GstCaps* filter = nullptr;
@@ -191,12 +108,12 @@ gboolean sink_query(GstAggregator* agg, GstAggregatorPad* aggpad, GstQuery* quer
 }
 
 gboolean src_query(GstAggregator* agg, GstQuery* query) {
-  if (self_of(agg)->core->answer_query(query)) return TRUE;
+  if (combiner_of(agg)->core->answer_query(query)) return TRUE;
   return GST_AGGREGATOR_CLASS(parent_class)->src_query(agg, query);
 }
 
 gboolean element_query(GstElement* element, GstQuery* query) {
-  if (self_of(element)->core->answer_query(query)) return TRUE;
+  if (combiner_of(element)->core->answer_query(query)) return TRUE;
   return GST_ELEMENT_CLASS(parent_class)->query(element, query);
 }
 
@@ -233,8 +150,22 @@ GstFlowReturn produce(Combiner* self, BufferRef frame, std::vector<InputFrame>& 
   return flow == GST_FLOW_OK ? gst_aggregator_finish_buffer(GST_AGGREGATOR(self), out.release()) : flow;
 }
 
+GstFlowReturn negotiate_again(GstAggregator* agg) {
+  gst_pad_mark_reconfigure(GST_AGGREGATOR_SRC_PAD(agg));
+  return GST_AGGREGATOR_FLOW_NEED_DATA;
+}
+
+// Is the negotiated output of the size that these inputs make? Their sizes are kept for the negotiation.
+bool has_right_size(Combiner* self, const std::vector<InputFrame>& frames) {
+  if (!element_of(self).output_size) return true;
+  self->state->sizes.clear();
+  for (const InputFrame& f : frames) self->state->sizes.emplace_back(f.layout.width, f.layout.height);
+  const Size wanted = self->core->output_size(self->state->sizes);
+  return wanted.empty() || wanted == Size(self->state->out.width, self->state->out.height);
+}
+
 GstFlowReturn aggregate(GstAggregator* agg, gboolean timeout) {
-  Combiner* self = self_of(agg);
+  Combiner* self = combiner_of(agg);
   try {
     const auto pads = pads_of(self);
     check_pads(element_of(self), pads);
@@ -254,12 +185,11 @@ GstFlowReturn aggregate(GstAggregator* agg, gboolean timeout) {
       return GST_FLOW_OK;
     }
     if (!pads[0]->state->layout) throw Error::format("sink_0 has a frame before caps");
-    if (element_of(self).rows_by_inputs &&
-        !gives(element_of(self), rows_of(self, pads), *pads[0]->state->layout, self->state->out)) {
-      // An input was added or released since the negotiation.
-      gst_pad_mark_reconfigure(GST_AGGREGATOR_SRC_PAD(agg));
-      return GST_AGGREGATOR_FLOW_NEED_DATA;
-    }
+    // An input was added or released since the negotiation, or settings have changed.
+    if (!(element_of(self).rows_by_inputs
+              ? gives(element_of(self), rows_of(self, pads), *pads[0]->state->layout, self->state->out)
+              : self->core->settle(*pads[0]->state->layout, self->state->out)))
+      return negotiate_again(agg);
     std::vector<InputFrame> frames(pads.size());
     frames[0].layout = *pads[0]->state->layout;
     frames[0].luma = pads[0]->state->luma;
@@ -276,6 +206,7 @@ GstFlowReturn aggregate(GstAggregator* agg, gboolean timeout) {
           return GST_FLOW_EOS;
       }
     }
+    if (!has_right_size(self, frames)) return negotiate_again(agg);
     for (std::size_t i = 1; i < pads.size(); i++)
       if (pads[i]) pads[i]->state->used(pads[i].get());
     frame.reset();  // so that the queue's reference is the only one
@@ -289,7 +220,7 @@ GstFlowReturn aggregate(GstAggregator* agg, gboolean timeout) {
 
 // Live: how long to wait for the other inputs, once each of them has given a frame.
 GstClockTime next_time(GstAggregator* agg) {
-  const auto pads = pads_of(self_of(agg));
+  const auto pads = pads_of(combiner_of(agg));
   if (!pads[0]) return GST_CLOCK_TIME_NONE;
   const BufferRef frame(gst_aggregator_pad_peek_buffer(GST_AGGREGATOR_PAD(pads[0].get())));
   if (!frame) return GST_CLOCK_TIME_NONE;
@@ -300,21 +231,22 @@ GstClockTime next_time(GstAggregator* agg) {
 }
 
 GstFlowReturn flush(GstAggregator* agg) {
-  self_of(agg)->core->drain();
+  combiner_of(agg)->core->drain();
   return GST_FLOW_OK;
 }
 
 gboolean stop(GstAggregator* agg) {
-  Combiner* self = self_of(agg);
+  Combiner* self = combiner_of(agg);
   for (const auto& pad : pads_of(self))
     if (pad) pad->state->reset();
+  self->state->sizes.clear();
   self->core->drain();
   self->core->reset_pools();
   return TRUE;
 }
 
 GstAggregatorPad* create_new_pad(GstAggregator* agg, GstPadTemplate* templ, const gchar* requested, const GstCaps*) {
-  return reinterpret_cast<GstAggregatorPad*>(new_pad(GST_ELEMENT(agg), element_of(self_of(agg)), templ, requested));
+  return reinterpret_cast<GstAggregatorPad*>(new_pad(GST_ELEMENT(agg), element_of(combiner_of(agg)), templ, requested));
 }
 
 GstPad* request_new_pad(GstElement* element, GstPadTemplate* templ, const gchar* name, const GstCaps* caps) {
@@ -329,18 +261,19 @@ void release_pad(GstElement* element, GstPad* pad) {
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
-  return self_of(element)->core->change_state(GST_ELEMENT_CLASS(parent_class), change);
+  return combiner_of(element)->core->change_state(GST_ELEMENT_CLASS(parent_class), change);
 }
 
 void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
-  self_of(o)->core->set_property(id, value, spec);
-  if (element_of(self_of(o)).output_size) gst_pad_mark_reconfigure(GST_AGGREGATOR_SRC_PAD(o));
+  combiner_of(o)->core->set_property(id, value, spec);
+  const Element& e = element_of(combiner_of(o));
+  if (e.output_size || e.rows_by_settings) gst_pad_mark_reconfigure(GST_AGGREGATOR_SRC_PAD(o));
 }
-void get_property(GObject* o, guint id, GValue* value, GParamSpec*) { self_of(o)->core->get_property(id, value); }
+void get_property(GObject* o, guint id, GValue* value, GParamSpec*) { combiner_of(o)->core->get_property(id, value); }
 
 void finalize(GObject* o) {
-  delete self_of(o)->core;
-  delete self_of(o)->state;
+  delete combiner_of(o)->core;
+  delete combiner_of(o)->state;
   G_OBJECT_CLASS(parent_class)->finalize(o);
 }
 

@@ -39,6 +39,9 @@ bool first_on_bus(GstElement* element) {
   return first;
 }
 
+FrameKind kind_of(const Layout& l) { return {l.format(), l.type(), {l.width, l.height}}; }
+FrameKind kind_of(const PadBuffer& b) { return b.buffer ? kind_of(*b.layout) : FrameKind{}; }
+
 }  // namespace
 
 Core::Core(GstElement* owner, const Element& element) : owner_(owner), element_(element), pending_(element.make()) {}
@@ -179,9 +182,9 @@ void Core::reset_pools() {
 #endif
 }
 
-Size Core::output_size(Size input) {
+Size Core::output_size(const std::vector<Size>& inputs) {
   const std::lock_guard guard(lock_);
-  return element_.output_size ? element_.output_size(pending_->settings(), input) : input;
+  return element_.output_size ? element_.output_size(pending_->settings(), inputs) : inputs[0];
 }
 
 std::vector<FormatRow> Core::rows() {
@@ -198,46 +201,66 @@ void Core::copy_settings() {
   for (const Property& p : element_.properties) p.copy(operation_->settings(), pending_->settings());
 }
 
-bool Core::settle(const Layout& in, const Layout& out) {
-  if (!element_.rows_by_settings) return true;
-  const std::lock_guard guard(lock_);
-  if (gives(element_, element_.rows_by_settings(pending_->settings()), in, out)) {
-    if (changed_) copy_settings();
-    return true;
-  }
-  return gives(element_, element_.rows_by_settings(operation_->settings()), in, out);
+// Do these settings give the output from the inputs: its format, and its size where they name one?
+bool Core::agrees(void* settings, std::span<const PadBuffer> in, std::span<const PadBuffer> out) const {
+  if (in.empty() || out.empty() || !out[0].buffer) return true;
+  const Layout& to = *out[0].layout;
+  if (element_.rows_by_settings && !gives(element_, element_.rows_by_settings(settings), *in[0].layout, to))
+    return false;
+  if (!element_.output_size) return true;
+  std::vector<Size> sizes;
+  for (const PadBuffer& b : in) sizes.push_back(kind_of(b).size);
+  const Size wanted = element_.output_size(settings, sizes);
+  return wanted.empty() || wanted == Size(to.width, to.height);
 }
 
-void Core::take_settings(const Layout* input, const Layout* output) {
+bool Core::settle(const Layout& in, const Layout& out) {
+  if (!element_.rows_by_settings) return true;
+  const std::array kinds{kind_of(in), kind_of(out)};
   const std::lock_guard guard(lock_);
-  // Settings for other formats wait for the negotiation that they have asked for.
-  if (input && output && element_.rows_by_settings &&
-      !gives(element_, element_.rows_by_settings(pending_->settings()), *input, *output))
-    return;
-  const bool other_input =
-      input && (input->type() != checked_type_ || Size(input->width, input->height) != checked_size_);
-  if (!changed_ && !other_input) return;
+  if (!changed_ && settled_ == kinds) return true;
+  if (!gives(element_, element_.rows_by_settings(pending_->settings()), in, out))
+    return gives(element_, element_.rows_by_settings(operation_->settings()), in, out);
+  if (changed_) copy_settings();
+  settled_ = kinds;
+  return true;
+}
+
+void Core::take_settings(std::span<const PadBuffer> in, std::span<const PadBuffer> out) {
+  auto known = [&] {
+    const std::size_t n = in.size();
+    if (checked_.size() != n + out.size()) return false;
+    for (std::size_t i = 0; i < checked_.size(); i++)
+      if (checked_[i] != kind_of(i < n ? in[i] : out[i - n])) return false;
+    return true;
+  };
+  const std::lock_guard guard(lock_);
+  if (!changed_ && known()) return;
+  // Settings for another output wait for the negotiation that they have asked for.
+  if (!agrees(pending_->settings(), in, out)) return;
   changed_ = true;  // until they pass
   copy_settings();
-  if (input) {
-    const std::string problem = operation_->check(*input);
+  if (!in.empty()) {
+    const std::string problem = operation_->check(*in[0].layout);
     if (!problem.empty()) throw Error::settings(problem);
-    checked_type_ = input->type();
-    checked_size_ = {input->width, input->height};
   }
+  checked_.clear();
+  for (const auto& pads : {in, out})
+    for (const PadBuffer& b : pads) checked_.push_back(kind_of(b));
   changed_ = false;
 }
 
 GstFlowReturn Core::run(std::span<const PadBuffer> in, std::span<const PadBuffer> out, GstBuffer* result_target) {
   try {
     if (!gpu_lost().empty() && on_gpu()) throw Error::failed(gpu_lost());
-    take_settings(in.empty() ? nullptr : in[0].layout, out.empty() ? nullptr : out[0].layout);
+    take_settings(in, out);
     has_values_ = true;
     if (on_gpu())
       run_gpu(in, out);
     else
       run_cpu(in, out);
-    if (element_.gives_result && result_target && has_values_) publish(*in[0].layout, result_target);
+    const Layout* image = out.empty() ? in[0].layout : out[0].layout;
+    if (element_.gives_result && result_target && has_values_) publish(*image, result_target);
     forget_error();
     return GST_FLOW_OK;
   } catch (...) {
@@ -269,7 +292,17 @@ void Core::run_cpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out
   }
 }
 
-void Core::publish(const Layout& input, GstBuffer* target) {
+bool Core::holds_frame(GstBuffer* buffer, const Layout& layout) {
+  try {
+    (void)HostFrame(buffer, layout, GST_MAP_READ);
+    return true;
+  } catch (...) {
+    post_error(current_error());
+    return false;
+  }
+}
+
+void Core::publish(const Layout& layout, GstBuffer* target) {
   Result result;
   operation_->result(values_, result);
   if (result.empty()) return;
@@ -281,11 +314,11 @@ void Core::publish(const Layout& input, GstBuffer* target) {
   }
   if (draw) {
     // Through a CPU map, also for frames on the GPU: painting is for looking at, not for speed.
-    HostFrame frame(target, input, GST_MAP_READWRITE);
-    Image<Mat> image{frame.planes, input};
+    HostFrame frame(target, layout, GST_MAP_READWRITE);
+    Image<Mat> image{frame.planes, layout};
     operation_->draw(result, image);
   }
-  GstStructure* s = to_structure(result, element_.name.c_str(), GST_OBJECT_NAME(owner_), input.width, input.height);
+  GstStructure* s = to_structure(result, element_.name.c_str(), GST_OBJECT_NAME(owner_), layout.width, layout.height);
   if (post) gst_element_post_message(owner_, gst_message_new_element(GST_OBJECT(owner_), gst_structure_copy(s)));
   attach_result(target, element_.name.c_str(), GST_OBJECT_NAME(owner_), s);
 }

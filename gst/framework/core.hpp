@@ -22,6 +22,14 @@ struct PadBuffer {
   bool luma = false;  // the operation sees the first plane only
 };
 
+// What settings have to go with.
+struct FrameKind {
+  GstVideoFormat format = GST_VIDEO_FORMAT_UNKNOWN;
+  int type = -1;
+  Size size;
+  [[nodiscard]] bool operator==(const FrameKind&) const = default;
+};
+
 class Core {
  public:
   Core(GstElement* owner, const Element& element);
@@ -46,8 +54,8 @@ class Core {
   [[nodiscard]] int device_id() const { return device_id_ < 0 ? 0 : device_id_; }
   [[nodiscard]] const Element& element() const { return element_; }
 
-  // The size of the output for an input, by the present settings.
-  [[nodiscard]] Size output_size(Size input);
+  // The size of the output for these inputs, by the present settings.
+  [[nodiscard]] Size output_size(const std::vector<Size>& inputs);
   // The table of formats, by the present settings.
   [[nodiscard]] std::vector<FormatRow> rows();
   // Where the formats depend on the settings: takes those that may have been negotiated with for the coming frames.
@@ -60,6 +68,8 @@ class Core {
   // Posts one element error and returns GST_FLOW_ERROR when it fails.
   [[nodiscard]] GstFlowReturn run(std::span<const PadBuffer> in, std::span<const PadBuffer> out,
                                   GstBuffer* result_target);
+  // Is there a whole frame in a buffer in system memory? Posts an error when not.
+  [[nodiscard]] bool holds_frame(GstBuffer* buffer, const Layout& layout);
   // A system-memory frame as a GPU frame (transfer full); null after posting an error.
   [[nodiscard]] GstBuffer* upload(GstBuffer* buffer, const Layout& layout);
 
@@ -71,12 +81,13 @@ class Core {
 
  private:
   struct Gpu;
-  void take_settings(const Layout* input, const Layout* output);
+  [[nodiscard]] bool agrees(void* settings, std::span<const PadBuffer> in, std::span<const PadBuffer> out) const;
+  void take_settings(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
   void copy_settings();
   void forget_error();
   void run_gpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
   void run_cpu(std::span<const PadBuffer> in, std::span<const PadBuffer> out);
-  void publish(const Layout& input, GstBuffer* target);
+  void publish(const Layout& layout, GstBuffer* target);
 
   GstElement* owner_;
   const Element& element_;
@@ -85,8 +96,9 @@ class Core {
   std::unique_ptr<Operation> pending_;
   bool changed_ = true;
   std::string last_error_;  // posted since the last good frame, the start, EOS or a flush
-  int checked_type_ = -1;   // of the input that the settings were last checked for
-  Size checked_size_;
+  // What the present settings are known to be right for: inputs, then the output.
+  std::array<FrameKind, 2> settled_;
+  std::vector<FrameKind> checked_;
   bool post_messages_ = false, draw_ = false;
   Backend backend_ = Backend::automatic;
   int device_id_ = -1;

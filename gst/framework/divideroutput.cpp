@@ -9,7 +9,7 @@ const ExtraPad* divider_extra(const Element& e, int slot) {
 
 CapsMapping divider_mapping(Core& core, bool forward) {
   const bool gpu = !core.opened() || core.on_gpu();
-  return {core.element(), forward, memory_kinds(gpu), [&core](Size s) { return core.output_size(s); }, core.rows()};
+  return {core.element(), forward, memory_kinds(gpu), [&core](Size s) { return core.output_size({s}); }, core.rows()};
 }
 
 GstCaps* caps_forward(Core& core, int slot, GstCaps* in) {

@@ -54,7 +54,9 @@ struct Element {
   bool moves_pixels = false;    // positions in the input are others in the output; metas with positions are dropped
   bool converts_color = false;  // the output's colorimetry is free, and kept where downstream does not ask for another
   std::function<std::unique_ptr<Operation>()> make;
-  std::function<Size(const void* op, Size input)> output_size;  // null: as the input; an empty Size: as downstream asks
+  // Null: as the input. Of the inputs' sizes, the extra ones' too (empty where there is none); an empty Size: as
+  // downstream asks.
+  std::function<Size(const void* op, const std::vector<Size>& inputs)> output_size;
   std::function<std::vector<FormatRow>(const void* op)> rows_by_settings;  // null: `rows`, which else is their union
 
   std::function<std::vector<FormatRow>(int inputs)>
@@ -81,7 +83,13 @@ class Declare : public Element {
     gives_result = requires { &Op::result; };
     draws = requires { &Op::draw; };
     if constexpr (requires(const Op& op, Size s) { op.output_size(s); })
-      output_size = [](const void* op, Size s) { return static_cast<const Op*>(op)->output_size(s); };
+      output_size = [](const void* op, const std::vector<Size>& s) {
+        return static_cast<const Op*>(op)->output_size(s[0]);
+      };
+    if constexpr (requires(const Op& op, const std::vector<Size>& s) { op.output_size(s); })
+      output_size = [](const void* op, const std::vector<Size>& s) {
+        return static_cast<const Op*>(op)->output_size(s);
+      };
     if constexpr (requires { Op::rows_for_inputs(1); }) rows_by_inputs = Op::rows_for_inputs;
     if constexpr (requires(const Op& op) { op.rows(); })
       rows_by_settings = [](const void* op) { return static_cast<const Op*>(op)->rows(); };
@@ -107,6 +115,9 @@ class Declare : public Element {
     if constexpr (std::is_same_v<T, Size>) {
       for (Property& p : make_size_properties<Op>(property_name, member, range, blurb, rule))
         properties.push_back(std::move(p));
+    } else if constexpr (std::is_same_v<T, Mat>) {
+      for (Property& p : make_matrix_properties<Op>(property_name, member, range, blurb))
+        properties.push_back(std::move(p));
     } else {
       properties.push_back(make_property<Op, T>(property_name, member, range, blurb, rule));
     }
@@ -116,6 +127,10 @@ class Declare : public Element {
   requires(std::is_same_v<T, bool> || std::is_same_v<T, std::string>) Declare &&
       property(const char* property_name, T Op::*member, const char* blurb) && {
     properties.push_back(make_property<Op, T>(property_name, member, {0, 1}, blurb));
+    return std::move(*this);
+  }
+  Declare&& property(const char* property_name, cv::Scalar Op::*member, const char* blurb) && {
+    properties.push_back(make_scalar_property<Op>(property_name, member, blurb));
     return std::move(*this);
   }
   template <class T>

@@ -23,6 +23,7 @@ struct Filter {
     bool uploads = false;
     bool passed_on = false;  // this frame's output is its input, or the upload of it
     bool same = false;       // input and output caps agree in format, size and memory
+    bool system = false;     // the input is in system memory
   } * state;
 };
 struct FilterClass {
@@ -40,7 +41,7 @@ GstCaps* transform_caps(GstBaseTransform* trans, GstPadDirection direction, GstC
   Core& core = *self->core;
   const bool gpu = !core.opened() || core.on_gpu();
   const bool forward = direction == GST_PAD_SINK;
-  const CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size(s); },
+  const CapsMapping m{core.element(), forward, memory_kinds(gpu), [&](Size s) { return core.output_size({s}); },
                       core.rows()};
   GstCaps* out = is_analyzer(self) ? map_passed_caps(m, gpu, caps) : map_caps(m, caps);
   if (filter) {
@@ -85,7 +86,8 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   s.luma = format->luma;
   s.same = memory_kind(in) == memory_kind(out) && from->format() == to->format() && from->type() == to->type() &&
            from->width == to->width && from->height == to->height;
-  s.uploads = memory_kind(in) == MemoryKind::system && memory_kind(out) == MemoryKind::gpu_mat;
+  s.system = memory_kind(in) == MemoryKind::system;
+  s.uploads = s.system && memory_kind(out) == MemoryKind::gpu_mat;
   (void)self->core->settle(s.in, s.out);
   return TRUE;
 }
@@ -119,7 +121,7 @@ GstFlowReturn prepare_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer**
   }
   if (s.passed_on) {
     *out = in;
-    return GST_FLOW_OK;
+    return !s.system || self->core->holds_frame(in, s.in) ? GST_FLOW_OK : GST_FLOW_ERROR;
   }
   if (analyzer) {
     // Only metadata is added: the memories stay shared with whoever else holds the buffer.
@@ -199,10 +201,10 @@ void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
   // The output's size and the formats of both pads follow from the settings.
   const Size any{1000, 1000};
   const auto rows = core.rows();
-  const Size size = core.output_size(any);
+  const Size size = core.output_size({any});
   core.set_property(id, value, spec);
   const bool other_rows = core.rows() != rows;
-  if (other_rows || core.output_size(any) != size) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
+  if (other_rows || core.output_size({any}) != size) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
   if (other_rows) gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(o));
 }
 void get_property(GObject* o, guint id, GValue* value, GParamSpec*) { self_of(o)->core->get_property(id, value); }

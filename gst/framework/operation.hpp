@@ -40,13 +40,19 @@ struct Frames {
 template <class M>
 using Values = std::array<M, 3>;
 
+// A matrix property as a part of a Memo's key: each setting makes a new one, which the key keeps alive.
+struct MatKey {
+  Mat mat;
+  [[nodiscard]] bool operator==(const MatKey& o) const { return mat.data == o.mat.data; }
+};
+
 // Keeps what make() returned until the key changes: for OpenCV's algorithm objects, which are dear to make.
 template <class T>
 class Memo {
  public:
   template <class Make, class... Key>
   T& get(Make make, const Key&... key) {
-    const auto now = std::make_tuple(key...);
+    const auto now = std::make_tuple(part(key)...);
     const auto* before = std::any_cast<std::decay_t<decltype(now)>>(&key_);
     if (!before || *before != now) {
       value_ = make();
@@ -56,6 +62,12 @@ class Memo {
   }
 
  private:
+  template <class Key>
+  static const Key& part(const Key& key) {
+    return key;
+  }
+  static MatKey part(const Mat& key) { return {key}; }
+
   std::any key_;
   T value_{};
 };
@@ -85,6 +97,7 @@ class Operation {
 //   std::string check(const Layout&) const                       rules between settings, or with the input
 //   bool identity(…) const                                       settings that change nothing
 //   Size output_size(Size) const                                 for outputs of another size; empty: as downstream asks
+//   Size output_size(const std::vector<Size>&) const             combiner; the sizes of all inputs, in Frames' order
 //   std::vector<FormatRow> rows() const                          for formats that depend on settings
 template <class Op>
 class OperationOf final : public Operation {

@@ -16,10 +16,7 @@ const cv::Size usual(64, 48);
 struct Exclusion {
   const char *element, *test, *reason;
 };
-const std::vector<Exclusion> exclusions{
-    {"cudacvtcolor", "truncated buffers", "with its default settings it passes frames on unseen"},
-    {"cudaresize", "truncated buffers", "with its default settings it passes frames on unseen"},
-};
+const std::vector<Exclusion> exclusions{};
 
 // A format that the tests can push: from system memory, unless the element takes none.
 Format first_format(const Element& e) {

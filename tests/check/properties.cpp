@@ -9,6 +9,8 @@
 namespace gstcv::check {
 namespace {
 
+using namespace std::string_literals;
+
 std::string text_of(GstElement* e, const std::string& name) {
   GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(e), name.c_str());
   require(spec, "no property " + name);
@@ -76,6 +78,52 @@ void refused(GstElement* e, const Property& p, const std::string& text) {
   require(told, p.name + "=" + text + " was refused without a word");
 }
 
+void accepted(GstElement* e, const std::string& name, const std::string& text, const std::string& read_from,
+              const std::string& reads) {
+  gst_util_set_object_arg(G_OBJECT(e), name.c_str(), text.c_str());
+  const std::string now = text_of(e, read_from);
+  require(now == reads, name + "=" + text + ": " + read_from + " reads " + now);
+}
+
+// An array still reads the same after its default was set.
+bool is_default(GstElement* e, const Property& p) {
+  const std::string fresh = text_of(e, p.name);
+  gst_util_set_object_arg(G_OBJECT(e), p.name.c_str(), p.default_text.empty() ? "<>" : p.default_text.c_str());
+  return text_of(e, p.name) == fresh;
+}
+
+// A colour or the like: one to four numbers.
+void test_scalar(GstElement* e, const Property& p) {
+  auto four = [](const char* a, const char* b, const char* c, const char* d) {
+    std::string out;
+    for (const char* v : {a, b, c, d}) out += (out.empty() ? "< (double)" : ", (double)") + std::string(v);
+    return out + " >";
+  };
+  accepted(e, p.name, "<1,2.5,-3,4>", p.name, four("1", "2.5", "-3", "4"));
+  accepted(e, p.name, "<7>", p.name, four("7", "7", "7", "7"));
+  accepted(e, p.name, "<8,9>", p.name, four("8", "9", "0", "0"));
+  for (const char* wrong : {"<>", "<1,2,3,4,5>", "<red>", "<(double)nan>", "<<1,2>>"}) refused(e, p, wrong);
+  gst_util_set_object_arg(G_OBJECT(e), p.name.c_str(), p.default_text.c_str());
+}
+
+// A kernel: the array and its text twin show the same.
+void test_matrix(GstElement* e, const Property& p, const Property& twin) {
+  accepted(e, p.name, "<<0,1,0>,<1,-4.5,1>,<0,1,0>>", twin.name, "0 1 0; 1 -4.5 1; 0 1 0");
+  accepted(e, twin.name, "1 2e0, 1;3 4 5;6 7 8", twin.name, "1 2 1; 3 4 5; 6 7 8");
+  const std::string array = text_of(e, p.name);
+  accepted(e, twin.name, "", p.name, "<  >");
+  accepted(e, p.name, array, twin.name, "1 2 1; 3 4 5; 6 7 8");
+  std::string wide = "0", row = "<0";
+  for (int i = 0; i < static_cast<int>(p.max); i++) {
+    wide += " 0";
+    row += ",0";
+  }
+  for (const std::string& wrong : {"<<1,2>,<3>>"s, "<1,2>"s, "<<1,x>>"s, "<<(double)inf>>"s, "<" + row + ">>"})
+    refused(e, p, wrong);
+  for (const std::string& wrong : {"1 2; 3"s, "1 x"s, "nan"s, "1,,2;;3 4;5"s, wide}) refused(e, twin, wrong);
+  gst_util_set_object_arg(G_OBJECT(e), twin.name.c_str(), twin.default_text.c_str());
+}
+
 // Would the element's present settings make an output too large for a quick test?
 bool huge(const Element& e, GstElement* object, cv::Size input) {
   if (!e.output_size) return false;
@@ -87,7 +135,7 @@ bool huge(const Element& e, GstElement* object, cv::Size input) {
     p.set(operation->settings(), &v);
     g_value_unset(&v);
   }
-  const cv::Size out = e.output_size(operation->settings(), input);
+  const cv::Size out = e.output_size(operation->settings(), {input});
   return static_cast<double>(out.width) * out.height > 4e6;
 }
 
@@ -97,11 +145,16 @@ void test_properties(const Element& e) {
   const Ref<GstElement> owner(make_element(e.name));
   GstElement* object = owner;
   for (const Property& p : e.properties)
-    require(p.value_type == G_TYPE_STRING ? text_of(object, p.name) == p.default_text
-                                          : number_of(object, p) == p.default_number,
+    require(p.is_array()                    ? is_default(object, p)
+            : p.value_type == G_TYPE_STRING ? text_of(object, p.name) == p.default_text
+                                            : number_of(object, p) == p.default_number,
             p.name + " has another default");
   for (const Property& p : e.properties) {
-    if (p.value_type == G_TYPE_STRING) continue;
+    if (p.is_array()) {
+      const Property* twin = e.find_property(p.name + "-text");
+      twin ? test_matrix(object, p, *twin) : test_scalar(object, p);
+    }
+    if (p.value_type == G_TYPE_STRING || p.is_array()) continue;
     require(!p.rule.ok || p.rule.ok(p.default_number), p.name + "'s default breaks its own rule");
     for (const double v : good_values(p)) {
       gst_util_set_object_arg(G_OBJECT(object), p.name.c_str(), text_of(p, v).c_str());

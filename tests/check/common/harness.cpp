@@ -6,12 +6,18 @@
 namespace gstcv::check {
 
 void apply_settings(GstElement* element, const std::string& settings) {
+  // The defaults as a new element has them: the spec of an array says none.
+  const Ref<GstElement> fresh(gst_element_factory_create(gst_element_get_factory(element), nullptr));
   guint n = 0;
   GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element), &n);
   for (guint i = 0; i < n; i++) {
     const std::string name = specs[i]->name;
     if (specs[i]->owner_type != G_OBJECT_TYPE(element) || name == "backend" || name == "cuda-device-id") continue;
-    g_object_set_property(G_OBJECT(element), specs[i]->name, g_param_spec_get_default_value(specs[i]));
+    GValue standard = G_VALUE_INIT;
+    g_value_init(&standard, specs[i]->value_type);
+    g_object_get_property(G_OBJECT(static_cast<GstElement*>(fresh)), specs[i]->name, &standard);
+    g_object_set_property(G_OBJECT(element), specs[i]->name, &standard);
+    g_value_unset(&standard);
   }
   g_free(specs);
   std::istringstream words(settings);
