@@ -111,19 +111,22 @@ void GpuFrame::write_scratch(GstBuffer* scratch, Copy copy) {
   GstMapInfo info;
   if (!gst_buffer_map(scratch, &info, static_cast<GstMapFlags>(GST_MAP_WRITE | GST_MAP_GPU_MAT)))
     throw take_allocation_error().value_or(Error::failed("cannot map a GPU frame"));
+  const auto unmap = [&info](GstBuffer* b) { gst_buffer_unmap(b, &info); };
+  const std::unique_ptr<GstBuffer, decltype(unmap)> mapped(scratch, unmap);
   GpuMatMemory* to = GpuMatMemory::from(gst_buffer_peek_memory(scratch, 0));
   to->before(GST_MAP_WRITE, stream_);
   for (std::size_t p = 0; p < to->frame().n_planes; p++) copy(p, to->frame().planes[p]);
   to->after(GST_MAP_WRITE, stream_.record());
-  gst_buffer_unmap(scratch, &info);
 }
 
 void GpuFrame::upload() {
   const Layout compact = layout_.compact();
   GST_LOG("upload of %" G_GSIZE_FORMAT " bytes from system memory", compact.size);
-  scratch_ = scratch_pool_.acquire(compact, stream_.device().id());
   const HostFrame from(buffer_, layout_, GST_MAP_READ);
-  if (gst_buffer_n_memory(buffer_) == 1 && is_pinned(gst_buffer_peek_memory(buffer_, 0))) {
+  const bool pinned = gst_buffer_n_memory(buffer_) == 1 && is_pinned(gst_buffer_peek_memory(buffer_, 0));
+  // Filled by the host, a frame has to be free of the work before: with several it need not be waited for.
+  scratch_ = scratch_pool_.acquire(compact, stream_.device().id(), pinned ? 0 : 3);
+  if (pinned) {
     write_scratch(scratch_, [&](std::size_t p, const GstGpuMatPlane& d) {
       copy_2d(d.data, d.step, from.planes[p].data, from.planes[p].step, compact.planes[p], cudaMemcpyHostToDevice,
               stream_);

@@ -172,17 +172,19 @@ GstAllocator* pinned_allocator() {
 
 bool is_pinned(GstMemory* memory) { return memory->allocator == pinned_allocator(); }
 
-GstBuffer* ScratchPool::acquire(const Layout& layout, int device) {
+GstBuffer* ScratchPool::acquire(const Layout& layout, int device, guint in_turn) {
   if (!pool_ || layout_.format_name() != layout.format_name() || layout_.width != layout.width ||
       layout_.height != layout.height) {
     reset();
     pool_ = gst_gpu_mat_buffer_pool_new(device);
     GstStructure* config = gst_buffer_pool_get_config(pool_);
     GstCaps* caps = layout.to_caps();
-    gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(layout.size), 0, 0);
+    gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(layout.size), in_turn, 0);
     gst_caps_unref(caps);
-    if (!gst_buffer_pool_set_config(pool_, config) || !gst_buffer_pool_set_active(pool_, TRUE))
-      throw Error::failed("cannot set up a pool of GPU frames");
+    if (!gst_buffer_pool_set_config(pool_, config) || !gst_buffer_pool_set_active(pool_, TRUE)) {
+      reset();
+      throw take_allocation_error().value_or(Error::failed("cannot set up a pool of GPU frames"));
+    }
     layout_ = layout;
   }
   GstBuffer* buffer = nullptr;

@@ -20,8 +20,8 @@ class ScratchPool {
   ScratchPool(const ScratchPool&) = delete;
   ScratchPool& operator=(const ScratchPool&) = delete;
 
-  // A buffer with one GPU frame; throws Error.
-  [[nodiscard]] GstBuffer* acquire(const Layout& layout, int device);
+  // A buffer with one GPU frame, of at least so many that are taken in turn; throws Error.
+  [[nodiscard]] GstBuffer* acquire(const Layout& layout, int device, guint in_turn = 0);
   void reset();
 
  private:

@@ -246,7 +246,10 @@ gboolean stop(GstAggregator* agg) {
 }
 
 GstAggregatorPad* create_new_pad(GstAggregator* agg, GstPadTemplate* templ, const gchar* requested, const GstCaps*) {
-  return reinterpret_cast<GstAggregatorPad*>(new_pad(GST_ELEMENT(agg), element_of(combiner_of(agg)), templ, requested));
+  Combiner* self = combiner_of(agg);
+  CombinerPad* pad = new_pad(GST_ELEMENT(agg), element_of(self), templ, requested);
+  if (pad) watch_caps(GST_PAD(pad), *self->core);
+  return reinterpret_cast<GstAggregatorPad*>(pad);
 }
 
 GstPad* request_new_pad(GstElement* element, GstPadTemplate* templ, const gchar* name, const GstCaps* caps) {

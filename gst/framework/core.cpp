@@ -89,6 +89,7 @@ void Core::set_property(guint id, const GValue* value, GParamSpec* spec) {
     }
     p.set(pending_->settings(), value);
     changed_ = true;
+    changes_++;
   }
 }
 
@@ -187,6 +188,11 @@ Size Core::output_size(const std::vector<Size>& inputs) {
   return element_.output_size ? element_.output_size(pending_->settings(), inputs) : inputs[0];
 }
 
+unsigned Core::changes() {
+  const std::lock_guard guard(lock_);
+  return changes_;
+}
+
 std::vector<FormatRow> Core::rows() {
   const std::lock_guard guard(lock_);
   return element_.rows_by_settings ? element_.rows_by_settings(pending_->settings()) : element_.rows;
@@ -252,6 +258,9 @@ void Core::take_settings(std::span<const PadBuffer> in, std::span<const PadBuffe
 
 GstFlowReturn Core::run(std::span<const PadBuffer> in, std::span<const PadBuffer> out, GstBuffer* result_target) {
   try {
+#ifdef GSTCV_HAVE_CUDA
+    (void)take_allocation_error();  // another element's in this thread, that nobody asked for
+#endif
     if (!gpu_lost().empty() && on_gpu()) throw Error::failed(gpu_lost());
     take_settings(in, out);
     has_values_ = true;

@@ -56,6 +56,8 @@ class Core {
 
   // The size of the output for these inputs, by the present settings.
   [[nodiscard]] Size output_size(const std::vector<Size>& inputs);
+  // Counts what was set, to see whether something was since.
+  [[nodiscard]] unsigned changes();
   // The table of formats, by the present settings.
   [[nodiscard]] std::vector<FormatRow> rows();
   // Where the formats depend on the settings: takes those that may have been negotiated with for the coming frames.
@@ -95,6 +97,7 @@ class Core {
   std::mutex lock_;  // guards the next block; taken by set_property, never during an operation
   std::unique_ptr<Operation> pending_;
   bool changed_ = true;
+  unsigned changes_ = 0;
   std::string last_error_;  // posted since the last good frame, the start, EOS or a flush
   // What the present settings are known to be right for: inputs, then the output.
   std::array<FrameKind, 2> settled_;

@@ -344,6 +344,7 @@ void instance_init(GTypeInstance* instance, gpointer klass) {
   gst_pad_set_chain_function(self->sink, chain);
   gst_pad_set_event_function(self->sink, sink_event);
   gst_pad_set_query_function(self->sink, sink_query);
+  watch_caps(self->sink, *self->core);
   gst_element_add_pad(element, self->sink);
   if (element_of(self).max_outputs > 1) return;
   GstPad* src = gst_pad_new_from_template(gst_element_class_get_pad_template(GST_ELEMENT_CLASS(klass), "src"), "src");

@@ -141,7 +141,6 @@ GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* in, GstBuffer* out) 
     return self->core->run({&input, 1}, {}, out);
   }
   if (s.passed_on) return GST_FLOW_OK;
-  if (!self->core->settle(s.in, s.out)) return GST_BASE_TRANSFORM_FLOW_DROPPED;  // new caps come before the next frame
   const PadBuffer input{in, &s.in, s.luma};
   const PadBuffer output{out, &s.out, false};
   return self->core->run({&input, 1}, {&output, 1}, out);
@@ -176,9 +175,34 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, 
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
-  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP)
-    self_of(trans)->core->drain();
+  Core& core = *self_of(trans)->core;
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS || GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) core.drain();
+  // Formats that follow from settings may change between a question about them and its use: then once more.
+  for (const bool caps = GST_EVENT_TYPE(event) == GST_EVENT_CAPS && core.element().rows_by_settings; caps;) {
+    const unsigned before = core.changes();
+    if (parent_class->sink_event(trans, gst_event_ref(event))) {
+      gst_event_unref(event);
+      return TRUE;
+    }
+    if (core.changes() == before) break;
+  }
   return parent_class->sink_event(trans, event);
+}
+
+// As with caps: here the base class negotiates when one of the pads was told to. No frame is lost to such a change.
+GstFlowReturn submit_input(GstBaseTransform* trans, gboolean discont, GstBuffer* buffer) {
+  Filter* self = self_of(trans);
+  const BufferRef frame(buffer);
+  for (;;) {
+    const unsigned before = self->core->changes();
+    const GstFlowReturn flow = parent_class->submit_input_buffer(trans, discont, gst_buffer_ref(buffer));
+    const bool again = flow == GST_FLOW_NOT_NEGOTIATED
+                           ? self->core->changes() != before
+                           : flow == GST_FLOW_OK && !self->core->settle(self->state->in, self->state->out);
+    if (!again) return flow;
+    gst_clear_buffer(&trans->queued_buf);
+    gst_base_transform_reconfigure_src(trans);
+  }
 }
 
 gboolean stop(GstBaseTransform* trans) {
@@ -239,6 +263,7 @@ void class_init(gpointer klass, gpointer data) {
   t->transform = transform;
   t->transform_meta = transform_meta;
   t->sink_event = sink_event;
+  if (e.rows_by_settings) t->submit_input_buffer = submit_input;
   t->query = query;
   t->stop = stop;
   t->passthrough_on_same_caps = FALSE;
@@ -248,6 +273,8 @@ void instance_init(GTypeInstance* instance, gpointer klass) {
   auto* self = reinterpret_cast<Filter*>(instance);
   self->core = new Core(GST_ELEMENT(instance), *static_cast<FilterClass*>(klass)->element);
   self->state = new Filter::State;
+  watch_caps(GST_BASE_TRANSFORM_SINK_PAD(instance), *self->core);
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(instance), TRUE);
 }
 
 }  // namespace

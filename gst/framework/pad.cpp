@@ -54,6 +54,27 @@ GstBufferPool* own_pool([[maybe_unused]] const Core& core, [[maybe_unused]] GstC
 
 }  // namespace
 
+void watch_caps(GstPad* sink, Core& core) {
+  gst_pad_add_probe(
+      sink, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM,
+      [](GstPad* pad, GstPadProbeInfo* info, gpointer data) {
+        GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+        if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS) return GST_PAD_PROBE_OK;
+        GstCaps* caps = nullptr;
+        gst_event_parse_caps(event, &caps);
+        GstCaps* all = gst_pad_get_pad_template_caps(pad);
+        if (!gst_caps_is_subset(caps, all)) {
+          gchar* text = gst_caps_to_string(caps);
+          static_cast<Core*>(data)->post_error(
+              Error::format(std::string(GST_OBJECT_NAME(pad)) + " cannot take " + text));
+          g_free(text);
+        }
+        gst_caps_unref(all);
+        return GST_PAD_PROBE_OK;
+      },
+      &core, nullptr);
+}
+
 bool propose_allocation(const Core& core, GstQuery* query) {
   GstCaps* caps = nullptr;
   gboolean need_pool = FALSE;

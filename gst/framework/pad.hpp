@@ -19,6 +19,9 @@ struct Unref {
 };
 using BufferRef = std::unique_ptr<GstBuffer, Unref>;
 
+// Posts an error for caps that the pad can never take; GStreamer refuses them before the element is asked.
+void watch_caps(GstPad* sink, Core& core);
+
 // Answers an upstream ALLOCATION query on a sink pad: pools of GPU frames or of pinned memory, video and crop metas.
 [[nodiscard]] bool propose_allocation(const Core& core, GstQuery* query);
 

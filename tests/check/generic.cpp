@@ -254,6 +254,38 @@ void truncated_buffers(const Element& e) {
   try_input(e, "an empty buffer", false, true, [&](Rig& r) { r.push_first(gst_buffer_new(), l, 5); });
 }
 
+// Caps that the element can never take.
+void impossible_caps(const Element& e) {
+  for (const char* caps : {"video/x-raw, format=GRAY8, width=0, height=48, framerate=30/1",
+                           "video/x-raw, format=no-such-format, width=64, height=48, framerate=30/1",
+                           "application/x-opencv-mat, type=64FC9, width=64, height=48", "audio/x-raw"})
+    try_input(e, caps, false, true, [&](Rig& r) { r.push_caps(caps); });
+}
+
+// Told that its frames come too late, an element that works frame by frame skips some.
+void quality_of_service(const Element& e) {
+  if (e.kind != Kind::filter && e.kind != Kind::analyzer) return;
+  Rig rig(e);
+  const Format f = first_format(e);
+  (void)play(rig, f, 1);
+  require(rig.set_state(GST_STATE_PLAYING), "does not play");
+  rig.push(f, usual, 1);
+  require(rig.pull().has_value(), "no frame");
+  const Ref<GstPad> src(gst_element_get_static_pad(rig.element(), "src"));
+  auto tell = [&](GstClockTimeDiff late, GstClockTime when) {
+    gst_pad_send_event(src, gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2, late, when));
+  };
+  tell(GST_SECOND, 0);  // frames of the next second have no use any more
+  const int before = Rig::live_inputs();
+  rig.push(f, usual, 2);
+  for (int i = 0; i < 500 && Rig::live_inputs() != before; i++) g_usleep(2000);
+  require(Rig::live_inputs() == before, "a late frame is not dropped");
+  tell(0, 0);
+  rig.push(f, usual, 3);
+  require(rig.pull().has_value(), "no frame in time");
+  require(rig.errors().empty(), "an error");
+}
+
 // Times and a region of interest come out as they went in, at every output (where the pixels stay in place).
 void times_and_metas(const Element& e) {
   struct Seen {
@@ -317,6 +349,8 @@ std::vector<Test> tests() {
       {"two instances", two_instances},
       {"odd frames", odd_frames},
       {"truncated buffers", truncated_buffers},
+      {"impossible caps", impossible_caps},
+      {"quality of service", quality_of_service},
       {"times and metas", times_and_metas},
       {"nothing leaks", nothing_leaks},
   };

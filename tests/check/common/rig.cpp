@@ -138,6 +138,15 @@ void Rig::push_first(GstBuffer* buffer, const Layout& layout, unsigned seed) {
   frames_++;
 }
 
+void Rig::push_caps(const std::string& text) {
+  const Ref<GstCaps> caps(gst_caps_from_string(text.c_str()));
+  const Ref<GstBuffer> buffer(gst_buffer_new());
+  GstSample* sample = gst_sample_new(buffer, caps, nullptr, nullptr);
+  GstFlowReturn flow = GST_FLOW_OK;
+  g_signal_emit_by_name(sources_[0], "push-sample", sample, &flow);
+  gst_sample_unref(sample);
+}
+
 void Rig::end_of_stream() {
   GstFlowReturn flow = GST_FLOW_OK;
   for (GstElement* s : sources_) g_signal_emit_by_name(s, "end-of-stream", &flow);

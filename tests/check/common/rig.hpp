@@ -25,6 +25,8 @@ class Rig {
   void push(const Format& format, cv::Size size, unsigned seed);
   // Any buffer as the first input's frame; takes it. `layout` is what its caps say.
   void push_first(GstBuffer* buffer, const Layout& layout, unsigned seed);
+  // A frame without content under these caps.
+  void push_caps(const std::string& caps);
   void end_of_stream();
   // One frame of each output; nullopt after EOS or an error.
   [[nodiscard]] std::optional<std::vector<Picture>> pull();
