@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "src/kernels/blend.hpp"
+
 #include <cmath>
-#include <opencv2/cudaimgproc.hpp>
+#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
@@ -37,8 +39,9 @@ struct BlendLinear {
         [&] {
           const Weights<Mat> made = make(size);
           Weights<GpuMat> up;
-          up.first.upload(made.first, stream);
-          up.second.upload(made.second, stream);
+          const int rows = mode == radial ? size.height : 1;  // the others have the same in each
+          up.first.upload(made.first.rowRange(0, rows), stream);
+          up.second.upload(made.second.rowRange(0, rows), stream);
           return up;
         },
         mode, alpha, size.width, size.height);
@@ -57,7 +60,12 @@ struct BlendLinear {
 
  private:
   static void blend(Frames<GpuMat>& f, const GpuMat& w1, const GpuMat& w2, GpuStream& stream) {
-    cv::cuda::blendLinear(f.in[0].planes[0], f.in[1].planes[0], w1, w2, f.out[0].planes[0], stream);
+    auto input = [](const GpuMat& image, const GpuMat& weights) {
+      return kernels::BlendInput{image.data, weights.data, image.step, weights.rows > 1 ? weights.step : 0};
+    };
+    GpuMat& out = f.out[0].planes[0];
+    kernels::blend(out.depth() == CV_32F, out.channels(), input(f.in[0].planes[0], w1), input(f.in[1].planes[0], w2),
+                   out.data, out.step, out.cols, out.rows, cv::cuda::StreamAccessor::getStream(stream));
   }
   template <class M>
   static bool linked(const Frames<M>& f) {
@@ -95,8 +103,7 @@ extern const Element blendlinear =
         .doc("cv::cuda::blendLinear",
              "Blends two images of equal size and format: (img1·w1 + img2·w2) / (w1 + w2), with weights from the pads "
              "weights1 and "
-             "weights2, 32FC1 mats, or as `mode` says. On the GPU 8-bit results are cut off, on the CPU they are "
-             "rounded.",
+             "weights2, 32FC1 mats, or as `mode` says.",
              "videotestsrc ! cudablendlinear name=b mode=ramp ! videoconvert ! autovideosink videotestsrc pattern=ball "
              "! b.");
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <opencv2/cudaimgproc.hpp>
+#include "src/kernels/equalize.hpp"
+
+#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
@@ -8,7 +10,16 @@ namespace gstcv {
 namespace {
 
 struct EqualizeHist {
-  void gpu(const GpuMat& in, GpuMat& out, GpuStream& stream) const { cv::cuda::equalizeHist(in, out, stream); }
+  GpuMat workspace;
+
+  void gpu(const GpuMat& in, GpuMat& out, GpuStream& stream) {
+    if (workspace.empty()) {
+      workspace.create(1, static_cast<int>(kernels::equalize_workspace()), CV_8UC1);
+      workspace.setTo(cv::Scalar::all(0), stream);
+    }
+    kernels::equalize_histogram(in.data, in.step, out.data, out.step, in.cols, in.rows, workspace.data,
+                                cv::cuda::StreamAccessor::getStream(stream));
+  }
   void cpu(const Mat& in, Mat& out) const { cv::equalizeHist(in, out); }
 };
 
