@@ -21,6 +21,8 @@ AFTER = {
     "cudacalchist": "PHOTO ! video/x-raw,format=GRAY8 ! cudacalchist draw=true ! JPEG",
     "cudacanny": "PHOTO ! cudacanny low-thresh=80 high-thresh=160 ! JPEG",
     "cudacvtcolor": "PHOTO ! cudacvtcolor ! video/x-raw,format=GRAY8 ! JPEG",
+    "cudadft": "PHOTO ! video/x-raw,format=GRAY8 ! cudadft magnitude-spectrum=true ! JPEG",
+    "cudadrawcolordisp": "PHOTO ! video/x-raw,format=GRAY8 ! cudadrawcolordisp ndisp=255 ! JPEG",
     "cudaequalizehist": "PHOTO ! cudaequalizehist ! JPEG",
     "cudaflip": "PHOTO ! cudaflip flip-code=horizontal ! JPEG",
     "cudagaussianfilter": "PHOTO ! cudagaussianfilter ksize=15 sigma1=4 ! JPEG",
