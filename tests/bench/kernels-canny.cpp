@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Time of canny_gpu beside cv::cuda's Canny, which waits on the host and so cannot be recorded into a graph: both are
+// called again and again on one stream, as elements do. The edges are compared with cv::Canny's.
+#include <cuda_runtime_api.h>
+
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <opencv2/core/cuda.hpp>
+#include <opencv2/core/cuda_stream_accessor.hpp>
+#include <opencv2/cudaimgproc.hpp>
+#include <opencv2/imgproc.hpp>
+#include <stdexcept>
+
+#include "src/kernels/canny.hpp"
+
+namespace {
+
+using namespace gstcv::kernels;
+
+constexpr float least_ms = 200;
+
+void must(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorName(error));
+}
+
+// Microseconds of one call.
+double time_of(cudaStream_t stream, const std::function<void()>& call) {
+  cudaEvent_t begin{}, end{};
+  must(cudaEventCreate(&begin));
+  must(cudaEventCreate(&end));
+  float ms = 0;
+  int rounds = 8;
+  while (ms < least_ms) {  // the first, short measurements warm up
+    rounds *= 2;
+    must(cudaEventRecord(begin, stream));
+    for (int i = 0; i < rounds; ++i) call();
+    must(cudaEventRecord(end, stream));
+    must(cudaEventSynchronize(end));
+    must(cudaEventElapsedTime(&ms, begin, end));
+  }
+  must(cudaEventDestroy(begin));
+  must(cudaEventDestroy(end));
+  return ms * 1000. / rounds;
+}
+
+// Texture with details of all sizes and some sensor noise, like a photograph's.
+cv::Mat natural(cv::Size size) {
+  cv::RNG rng(1);
+  cv::Mat sum(size, CV_32FC1, cv::Scalar(0)), one;
+  for (int cell = 256; cell >= 2; cell /= 2) {
+    cv::Mat coarse(size.height / cell + 2, size.width / cell + 2, CV_32FC1);
+    rng.fill(coarse, cv::RNG::UNIFORM, -6 * std::sqrt(cell), 6 * std::sqrt(cell));
+    cv::resize(coarse, one, size, 0, 0, cv::INTER_CUBIC);
+    sum += one;
+  }
+  cv::Mat noise(size, CV_32FC1), out;
+  rng.fill(noise, cv::RNG::NORMAL, 128, 3);
+  sum += noise;
+  sum.convertTo(out, CV_8U);
+  return out;
+}
+
+cv::Mat shapes(cv::Size size) {
+  cv::RNG rng(2);
+  cv::Mat out(size, CV_8UC1, cv::Scalar(128));
+  for (int i = 0; i < 200; i++)
+    cv::circle(out, {rng.uniform(0, size.width), rng.uniform(0, size.height)}, rng.uniform(8, size.height / 8),
+               cv::Scalar(rng.uniform(0, 256)), cv::FILLED, cv::LINE_AA);
+  return out;
+}
+
+// One faint line from the border to the centre, where it gets bright: the edge must be followed all the way back.
+cv::Mat spiral(cv::Size size) {
+  cv::Mat out(size, CV_8UC1, cv::Scalar(100));
+  int left = 6, top = 6, right = size.width - 7, bottom = size.height - 7;
+  cv::Point at(left, top);
+  while (right - left > 24 && bottom - top > 24) {
+    for (const cv::Point to : {cv::Point(right, top), cv::Point(right, bottom), cv::Point(left, bottom),
+                               cv::Point(left, top + 12), cv::Point(left + 12, top + 12)}) {
+      cv::line(out, at, to, cv::Scalar(120), 5);
+      at = to;
+    }
+    left += 12, top += 12, right -= 12, bottom -= 12;
+  }
+  for (int i = 0; i < 60; i++) out(cv::Rect(at.x + i, at.y - 2, 1, 5)).setTo(120 + 2 * i);
+  return out;
+}
+
+void run() {
+  struct {
+    const char* name;
+    cv::Mat (*make)(cv::Size);
+  } const images[] = {{"natural", natural}, {"shapes", shapes}, {"spiral", spiral}};
+  cv::cuda::Stream cv_stream;
+  cudaStream_t stream = cv::cuda::StreamAccessor::getStream(cv_stream);
+  constexpr double low = 50, high = 150;
+  std::printf("%-24s %-20s %9s %9s  %s\n", "image", "by", "us", "edges %", "pixels unlike cv::Canny");
+  for (const cv::Size size : {cv::Size(1920, 1080), cv::Size(3840, 2160)})
+    for (const auto& image : images) {
+      const cv::Mat picture = image.make(size);
+      cv::Mat wanted, got;
+      cv::Canny(picture, wanted, low, high);
+      cv::cuda::GpuMat from(picture), to(size, CV_8UC1), scratch;
+      cv::cuda::createContinuous(size.height, canny_scratch_width(size.width), CV_32SC1, scratch);
+      const auto detector = cv::cuda::createCannyEdgeDetector(low, high);
+      const auto line = [&](const char* by, const std::function<void()>& call) {
+        const double us = time_of(stream, call);
+        to.download(got, cv_stream);
+        cv_stream.waitForCompletion();
+        std::printf("%-8s %4dx%-10d %-20s %9.2f %9.2f  %d\n", image.name, size.width, size.height, by, us,
+                    100. * cv::countNonZero(got) / size.area(), cv::countNonZero(got != wanted));
+      };
+      line("canny_gpu", [&] {
+        canny_gpu({from.data, from.step, from.cols, from.rows}, {to.data, to.step, to.cols, to.rows}, {low, high},
+                  scratch.ptr<unsigned>(), stream);
+      });
+      line("cv::cuda's Canny", [&] { detector->detect(from, to, cv_stream); });
+    }
+}
+
+}  // namespace
+
+int main() {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) {
+    std::printf("no CUDA device\n");
+    return 77;
+  }
+  try {
+    run();
+  } catch (const std::exception& error) {
+    std::printf("failed: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
