@@ -193,6 +193,11 @@ unsigned Core::changes() {
   return changes_;
 }
 
+std::optional<Size> Core::last_input() {
+  const std::lock_guard guard(lock_);
+  return checked_.empty() ? std::nullopt : std::optional(checked_[0].size);
+}
+
 std::vector<FormatRow> Core::rows() {
   const std::lock_guard guard(lock_);
   return element_.rows_by_settings ? element_.rows_by_settings(pending_->settings()) : element_.rows;

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
 #include "element.hpp"
@@ -56,6 +57,8 @@ class Core {
 
   // The size of the output for these inputs, by the present settings.
   [[nodiscard]] Size output_size(const std::vector<Size>& inputs);
+  // The size of the last frame; nullopt before the first.
+  [[nodiscard]] std::optional<Size> last_input();
   // Counts what was set, to see whether something was since.
   [[nodiscard]] unsigned changes();
   // The table of formats, by the present settings.

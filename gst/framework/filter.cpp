@@ -222,13 +222,14 @@ void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
     core.set_property(id, value, spec);
     return;
   }
-  // The output's size and the formats of both pads follow from the settings.
-  const Size any{1000, 1000};
+  // The output's size and the formats of both pads follow from the settings. Before the first frame the size is that
+  // of an image whose sides differ.
+  const Size input = core.last_input().value_or(Size(1009, 641));
   const auto rows = core.rows();
-  const Size size = core.output_size({any});
+  const Size size = core.output_size({input});
   core.set_property(id, value, spec);
   const bool other_rows = core.rows() != rows;
-  if (other_rows || core.output_size({any}) != size) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
+  if (other_rows || core.output_size({input}) != size) gst_base_transform_reconfigure_src(GST_BASE_TRANSFORM(o));
   if (other_rows) gst_base_transform_reconfigure_sink(GST_BASE_TRANSFORM(o));
 }
 void get_property(GObject* o, guint id, GValue* value, GParamSpec*) { self_of(o)->core->get_property(id, value); }
