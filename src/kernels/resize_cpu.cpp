@@ -2,17 +2,9 @@
 #include <array>
 #include <vector>
 
+#include "fma_clones.hpp"
 #include "resize.hpp"
 #include "resize_math.hpp"
-
-// std::fma is a slow function call where the instruction set of the build lacks it; the loader then picks the clone. It
-// does so before the thread sanitizer is ready.
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) && !defined(__FMA__) && \
-    !defined(__SANITIZE_THREAD__)
-#define WITH_FMA __attribute__((target_clones("default", "fma")))
-#else
-#define WITH_FMA
-#endif
 
 namespace gstcv::kernels {
 namespace {
