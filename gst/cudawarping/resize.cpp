@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "src/kernels/resize.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <opencv2/core/cuda_stream_accessor.hpp>
-#include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
 #include "gst/framework/enums.hpp"
+#include "planes.hpp"
 
 namespace gstcv {
 namespace {
@@ -19,33 +16,6 @@ const GEnumValue sampling_values[] = {
     {static_cast<int>(Sampling::corner), "At pixel corners, as cv::cuda::resize does; cubic with a = -0.5", "corner"},
     {0, nullptr, nullptr}};
 const EnumType sampling_type{"GstOpenCvCudaSampling", sampling_values};
-
-kernels::Interpolation kernel_interpolation(int cv_flag) {
-  switch (cv_flag) {
-    case cv::INTER_NEAREST:
-      return kernels::Interpolation::nearest;
-    case cv::INTER_CUBIC:
-      return kernels::Interpolation::cubic;
-    case cv::INTER_AREA:
-      return kernels::Interpolation::area;
-    case cv::INTER_LANCZOS4:
-      return kernels::Interpolation::lanczos4;
-    default:
-      return kernels::Interpolation::linear;
-  }
-}
-
-template <class M>
-kernels::Plane plane_of(const M& m) {
-  return {m.data, m.step, m.cols, m.rows};
-}
-
-kernels::Depth depth_of(int depth) {
-  return depth == CV_8U    ? kernels::Depth::u8
-         : depth == CV_16U ? kernels::Depth::u16
-         : depth == CV_16S ? kernels::Depth::s16
-                           : kernels::Depth::f32;
-}
 
 struct Resize {
   int width = 0, height = 0;
@@ -69,8 +39,7 @@ struct Resize {
   void gpu(const Image<GpuMat>& in, Image<GpuMat>& out, GpuStream& stream) const {
     for (std::size_t p = 0; p < static_cast<std::size_t>(in.layout.n_planes); p++)
       kernels::resize_gpu(depth_of(in.planes[p].depth()), in.planes[p].channels(), plane_of(in.planes[p]),
-                          plane_of(out.planes[p]), kernel_interpolation(interpolation), sampling,
-                          cv::cuda::StreamAccessor::getStream(stream));
+                          plane_of(out.planes[p]), kernel_interpolation(interpolation), sampling, queue_of(stream));
   }
   void cpu(const Image<Mat>& in, Image<Mat>& out) const {
     for (std::size_t p = 0; p < static_cast<std::size_t>(in.layout.n_planes); p++) {

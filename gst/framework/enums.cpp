@@ -20,6 +20,11 @@ const GEnumValue interpolation_values[] = {{cv::INTER_NEAREST, "The nearest pixe
                                            {cv::INTER_LANCZOS4, "Lanczos over 8×8 pixels", "lanczos4"},
                                            {0, nullptr, nullptr}};
 
+const GEnumValue warp_interpolation_values[] = {{cv::INTER_NEAREST, "The nearest pixel", "nearest"},
+                                                {cv::INTER_LINEAR, "Linear between 2×2 pixels", "linear"},
+                                                {cv::INTER_CUBIC, "Cubic over 4×4 pixels", "cubic"},
+                                                {0, nullptr, nullptr}};
+
 const GEnumValue threshold_values[] = {{cv::THRESH_BINARY, "maxval above the threshold, else 0", "binary"},
                                        {cv::THRESH_BINARY_INV, "0 above the threshold, else maxval", "binary-inv"},
                                        {cv::THRESH_TRUNC, "the threshold above it, else unchanged", "trunc"},
@@ -31,6 +36,7 @@ const GEnumValue threshold_values[] = {{cv::THRESH_BINARY, "maxval above the thr
 
 const EnumType border_type{"GstOpenCvCudaBorderTypes", border_values};
 const EnumType interpolation_type{"GstOpenCvCudaInterpolationFlags", interpolation_values};
+const EnumType warp_interpolation_type{"GstOpenCvCudaWarpInterpolation", warp_interpolation_values};
 const EnumType threshold_type{"GstOpenCvCudaThresholdTypes", threshold_values};
 
 }  // namespace gstcv

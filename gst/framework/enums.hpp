@@ -6,8 +6,9 @@
 
 namespace gstcv {
 
-extern const EnumType border_type;         // cv::BorderTypes
-extern const EnumType interpolation_type;  // cv::InterpolationFlags
-extern const EnumType threshold_type;      // cv::ThresholdTypes, without the flags
+extern const EnumType border_type;              // cv::BorderTypes
+extern const EnumType interpolation_type;       // cv::InterpolationFlags
+extern const EnumType warp_interpolation_type;  // those that warps have
+extern const EnumType threshold_type;           // cv::ThresholdTypes, without the flags
 
 }  // namespace gstcv
