@@ -125,7 +125,7 @@ GstFlowReturn produce(Combiner* self, BufferRef frame, std::vector<InputFrame>& 
   if (self->state->uploads) {
     out.reset(self->core->upload(frame.get(), first.layout));
     if (!out) return GST_FLOW_ERROR;
-    copy_metas(frame.get(), first.layout, out.get(), self->state->out);
+    copy_metas(element_of(self), frame.get(), first.layout, out.get(), self->state->out);
   } else if (element_of(self).passes_input) {
     // Only metadata is added: the memories stay shared with whoever else holds the buffer.
     out.reset(gst_buffer_make_writable(frame.release()));
@@ -139,7 +139,7 @@ GstFlowReturn produce(Combiner* self, BufferRef frame, std::vector<InputFrame>& 
     if (flow == GST_FLOW_ERROR) self->core->post_allocation_error();
     if (flow != GST_FLOW_OK) return flow;
     out.reset(fresh);
-    copy_metas(frame.get(), first.layout, out.get(), self->state->out);
+    copy_metas(element_of(self), frame.get(), first.layout, out.get(), self->state->out);
   }
   std::vector<PadBuffer> in;
   for (const InputFrame& f : frames) in.push_back({f.buffer.get(), &f.layout, f.luma});

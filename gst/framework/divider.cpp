@@ -206,7 +206,7 @@ GstFlowReturn divide(Divider* self, GstBuffer* in) {
     if (got == GST_FLOW_ERROR) self->core->post_allocation_error();
     if (got != GST_FLOW_OK) return got;
     made[i].reset(buffer);
-    copy_metas(in, *s.in, buffer, o.layout);
+    copy_metas(self->core->element(), in, *s.in, buffer, o.layout);
     out[static_cast<std::size_t>(o.slot)] = {buffer, &o.layout, false};
     if (!first) first = buffer;
   }

@@ -116,7 +116,7 @@ GstFlowReturn prepare_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer**
   if (s.uploads && (analyzer || s.passed_on)) {
     *out = self->core->upload(in, s.in);
     if (!*out) return GST_FLOW_ERROR;
-    copy_metas(in, s.in, *out, s.out);
+    copy_metas(self->core->element(), in, s.in, *out, s.out);
     return GST_FLOW_OK;
   }
   if (s.passed_on) {
@@ -168,10 +168,7 @@ gboolean element_query(GstElement* element, GstQuery* query) {
 
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer* out, GstMeta* meta, GstBuffer* in) {
   const Filter::State& s = *self_of(trans)->state;
-  if (self_of(trans)->core->element().moves_pixels &&
-      gst_meta_api_type_has_tag(meta->info->api, g_quark_from_static_string(GST_META_TAG_VIDEO_SIZE_STR)))
-    return FALSE;
-  return keep_meta(out, meta, in, s.in, s.out);
+  return keep_meta(self_of(trans)->core->element(), out, meta, in, s.in, s.out);
 }
 
 gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {

@@ -139,7 +139,7 @@ bool decide_allocation(Core& core, GstQuery* query) {
   return true;
 }
 
-bool keep_meta(GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in, const Layout& out) {
+bool keep_meta(const Element& e, GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in, const Layout& out) {
   const GstMetaInfo* info = meta->info;
   // These describe the input's memory, and the crop was applied.
   if (info->api == GST_VIDEO_META_API_TYPE || info->api == GST_VIDEO_CROP_META_API_TYPE) return false;
@@ -148,9 +148,10 @@ bool keep_meta(GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in, 
   if (!same_format &&
       gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(GST_META_TAG_VIDEO_COLORSPACE_STR)))
     return false;
-  if (in.width == out.width && in.height == out.height) return true;
   const bool positional = gst_meta_api_type_has_tag(info->api, g_quark_from_static_string(GST_META_TAG_VIDEO_SIZE_STR));
   if (!positional) return true;
+  if (e.moves_pixels) return false;
+  if (in.width == out.width && in.height == out.height) return true;
   GstVideoInfo from_info = in.video, to_info = out.video;
   GstVideoMetaTransform scale{&from_info, &to_info};
   if (info->transform_func) info->transform_func(to, meta, from, gst_video_meta_transform_scale_get_quark(), &scale);
@@ -159,20 +160,21 @@ bool keep_meta(GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in, 
 
 namespace {
 struct MetaCopy {
+  const Element& element;
   GstBuffer *from, *to;
   const Layout &in, &out;
 };
 }  // namespace
 
-void copy_metas(GstBuffer* from, const Layout& in, GstBuffer* to, const Layout& out) {
+void copy_metas(const Element& e, GstBuffer* from, const Layout& in, GstBuffer* to, const Layout& out) {
   gst_buffer_copy_into(to, from, static_cast<GstBufferCopyFlags>(GST_BUFFER_COPY_FLAGS | GST_BUFFER_COPY_TIMESTAMPS), 0,
                        static_cast<gsize>(-1));
-  MetaCopy copy{from, to, in, out};
+  MetaCopy copy{e, from, to, in, out};
   gst_buffer_foreach_meta(
       from,
       [](GstBuffer*, GstMeta** meta, gpointer data) -> gboolean {
         const auto* c = static_cast<const MetaCopy*>(data);
-        if (keep_meta(c->to, *meta, c->from, c->in, c->out) && (*meta)->info->transform_func) {
+        if (keep_meta(c->element, c->to, *meta, c->from, c->in, c->out) && (*meta)->info->transform_func) {
           GstMetaTransformCopy whole{FALSE, 0, static_cast<gsize>(-1)};
           (*meta)->info->transform_func(c->to, *meta, c->from, g_quark_from_static_string("gst-copy"), &whole);
         }

@@ -32,10 +32,12 @@ void watch_caps(GstPad* sink, Core& core);
 // Replaces the pools of an answered downstream ALLOCATION query by that one; posts an error when it cannot.
 [[nodiscard]] bool decide_allocation(Core& core, GstQuery* query);
 
-// Copies flags, times and metas that stay valid for an output of another size or format; positions are scaled.
-void copy_metas(GstBuffer* from, const Layout& in, GstBuffer* to, const Layout& out);
+// Copies flags, times and metas that stay valid for an output of another size or format; positions are scaled, or
+// dropped where the element moves pixels.
+void copy_metas(const Element& element, GstBuffer* from, const Layout& in, GstBuffer* to, const Layout& out);
 
 // Does a meta stay valid, as it is, on an output of this layout? Positional ones of another size are scaled onto `to`.
-[[nodiscard]] bool keep_meta(GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in, const Layout& out);
+[[nodiscard]] bool keep_meta(const Element& element, GstBuffer* to, GstMeta* meta, GstBuffer* from, const Layout& in,
+                             const Layout& out);
 
 }  // namespace gstcv
