@@ -32,15 +32,7 @@ struct Remap {
   }
 
   std::string check(const Layout& in) {
-    maps.reset();
-    if (!map_location.empty())
-      maps = from_file();
-    else if (!calibration_location.empty())
-      maps = undistortion.get(
-          [&] {
-            return undistortion_maps(calibration_location, {in.width, in.height}, alpha);
-          },
-          calibration_location, in.width, in.height, alpha);
+    (void)from_files({in.width, in.height});
     return {};
   }
 
@@ -50,7 +42,7 @@ struct Remap {
       warp(f.in[0].planes[0], out, coordinates(f.in[1].planes[0], f.in[2].planes[0], true), style_of(*this), stream);
       return;
     }
-    require_maps();
+    const MapsRef maps = required_maps(f.in[0].planes[0].size());
     const Uploaded& up = uploaded.get(
         [&] {
           Uploaded fresh;
@@ -68,12 +60,11 @@ struct Remap {
       warp(f.in[0].planes[0], out, coordinates(f.in[1].planes[0], f.in[2].planes[0], true), style_of(*this));
       return;
     }
-    require_maps();
+    const MapsRef maps = required_maps(f.in[0].planes[0].size());
     warp(f.in[0].planes[0], out, coordinates(maps->x, maps->y, !map_location.empty()), style_of(*this));
   }
 
  private:
-  MapsRef maps;  // of a file
   mutable Memo<MapsRef> loaded;
   Memo<MapsRef> undistortion;
   Memo<Uploaded> uploaded;
@@ -97,8 +88,15 @@ struct Remap {
     return !x.empty();
   }
 
-  void require_maps() const {
-    if (maps) return;
+  // Null when no file is named.
+  [[nodiscard]] MapsRef from_files(Size in) {
+    if (!map_location.empty()) return from_file();
+    if (calibration_location.empty()) return nullptr;
+    const auto make = [&] { return undistortion_maps(calibration_location, in, alpha); };
+    return undistortion.get(make, calibration_location, in.width, in.height, alpha);
+  }
+  [[nodiscard]] MapsRef required_maps(Size in) {
+    if (MapsRef maps = from_files(in)) return maps;
     throw Error::settings(
         "there is no map: set map-location to a file with maps, or calibration-location to a camera's, or link the "
         "pads xmap and ymap");
