@@ -4,7 +4,7 @@
 
     meson devenv -C build $PWD/scripts/gallery.py SAMPLES [NAME...]
 
-SAMPLES is the folder with fruits.jpg (opencv/samples/data). Pictures are at most 320 pixels wide and 16 kB.
+SAMPLES is the folder with fruits.jpg (opencv/samples/data), also in the pipelines below. Pictures are at most 320 pixels wide and 16 kB.
 Afterwards `ninja -C build docs` puts new ones onto the pages.
 """
 import os
@@ -29,13 +29,15 @@ AFTER = {
     "cudamerge": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s "
     "s.src_0 ! queue ! m.sink_2 s.src_1 ! queue ! m.sink_1 s.src_2 ! queue ! m.sink_0 cudamerge name=m ! video/x-raw,format=BGR ! JPEG",
     "cudaminmaxloc": "PHOTO ! video/x-raw,format=GRAY8 ! cudaminmaxloc draw=true ! JPEG",
+    "cudaremap": "PHOTO ! cudaremap calibration-location=SAMPLES/left_intrinsics.yml ! JPEG",
     "cudaresize": "PHOTO ! cudaresize width=120 interpolation=area ! JPEG",
+    "cudarotate": "PHOTO ! cudarotate angle=20 size=fit ! cudaresize width=320 interpolation=area ! JPEG",
     "cudasobelfilter": "PHOTO ! video/x-raw,format=GRAY8 ! cudasobelfilter dx=1 ! JPEG",
     "cudasplit": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s s.src_2 ! queue ! JPEG",
     "cudathreshold": "PHOTO ! video/x-raw,format=GRAY8 ! cudathreshold otsu=true ! JPEG",
 }
 # Where fruits.jpg shows too little. The second picture gets the size of fruits.jpg.
-PHOTOS = {"cudaequalizehist": "home.jpg", "cudacanny": "home.jpg"}
+PHOTOS = {"cudaequalizehist": "home.jpg", "cudacanny": "home.jpg", "cudaremap": "left01.jpg"}
 OTHER = "baboon.jpg"
 
 
@@ -48,6 +50,7 @@ def launch(pipeline, samples, name, target, quality):
 
     text = re.sub(r"\b(cuda[a-z]+)(?= )", r"\1 backend=cpu", pipeline)
     text = text.replace("PHOTO", picture(PHOTOS.get(name, "fruits.jpg"), "width=320")).replace("OTHER", picture(OTHER, "width=320,height=300"))
+    text = text.replace("SAMPLES", samples)
     text = text.replace("JPEG", f'videoconvert ! video/x-raw,format=I420 ! jpegenc quality={quality} ! filesink location="{target}"')
     subprocess.run(["gst-launch-1.0", "-q", *text.split()], check=True, timeout=60)
 

@@ -6,12 +6,13 @@
 namespace gstcv {
 namespace {
 
-const GEnumValue border_values[] = {{cv::BORDER_CONSTANT, "iiiiii|abcdefgh|iiiiii with i = 0", "constant"},
-                                    {cv::BORDER_REPLICATE, "aaaaaa|abcdefgh|hhhhhh", "replicate"},
-                                    {cv::BORDER_REFLECT, "fedcba|abcdefgh|hgfedc", "reflect"},
-                                    {cv::BORDER_WRAP, "cdefgh|abcdefgh|abcdef", "wrap"},
-                                    {cv::BORDER_REFLECT_101, "gfedcb|abcdefgh|gfedcb", "reflect-101"},
-                                    {0, nullptr, nullptr}};
+const GEnumValue border_values[] = {
+    {cv::BORDER_CONSTANT, "iiiiii|abcdefgh|iiiiii with i = border-val, else 0", "constant"},
+    {cv::BORDER_REPLICATE, "aaaaaa|abcdefgh|hhhhhh", "replicate"},
+    {cv::BORDER_REFLECT, "fedcba|abcdefgh|hgfedc", "reflect"},
+    {cv::BORDER_WRAP, "cdefgh|abcdefgh|abcdef", "wrap"},
+    {cv::BORDER_REFLECT_101, "gfedcb|abcdefgh|gfedcb", "reflect-101"},
+    {0, nullptr, nullptr}};
 
 const GEnumValue interpolation_values[] = {{cv::INTER_NEAREST, "The nearest pixel", "nearest"},
                                            {cv::INTER_LINEAR, "Linear between 2×2 pixels", "linear"},
