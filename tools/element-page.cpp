@@ -62,10 +62,12 @@ std::vector<Pad> pads(const Element& e) {
   auto extra = [&] {
     for (const ExtraPad& p : e.extra_pads)
       out.push_back({p.name, p.optional ? "request, optional" : "request, needed",
-                     p.blurb + (p.same_size ? "; as large as the first image" : ""), p.formats});
+                     p.blurb + (p.same_size ? "; as large as the first image" : ""),
+                     p.formats.empty() ? input_formats(e) : p.formats});
   };
   if (e.kind != Kind::divider) extra();
-  const std::string meaning = e.passes_input ? "The first image, untouched, with the result attached" : "The result";
+  const std::string meaning = e.passes_by_settings ? "The first image or the result, as the settings say"
+                              : e.passes_input ? "The first image, untouched, with the result attached" : "The result";
   if (many_out)
     out.push_back({"src_%u", "request, " + count(e.min_outputs, e.max_outputs), meaning, output_formats(e)});
   else
@@ -90,7 +92,8 @@ std::string pads_section(const Element& e) {
                 ? "the same"
                 : "the same; `GRAY8` for a luma")
         << " |\n";
-  for (const ExtraPad& p : e.extra_pads) out << "\n" << code(p.name) << ": " << names(p.formats) << "\n";
+  for (const ExtraPad& p : e.extra_pads)
+    out << "\n" << code(p.name) << ": " << (p.formats.empty() ? "as the first image" : names(p.formats)) << "\n";
   if (e.rows_by_settings)
     out << "\nThese are the formats at the default settings; the properties below can change them.\n";
   return out.str();

@@ -20,6 +20,7 @@ GstFlowReturn update_src_caps(GstAggregator* agg, GstCaps* downstream, GstCaps**
   const auto pads = pads_of(self);
   GstCaps* first = pads[0] && pads[0]->state->layout ? pads[0]->state->layout_caps() : nullptr;
   if (!first) return GST_AGGREGATOR_FLOW_NEED_DATA;
+  self->state->passes = self->core->passes();
   *out = intersect(output_caps(self, first), gst_caps_ref(downstream));
   if (!gst_caps_is_empty(*out)) {
     *out = fixate_output(element_of(self), first, *out);
@@ -39,7 +40,7 @@ gboolean negotiated_src_caps(GstAggregator* agg, GstCaps* caps) {
   const auto out = Layout::from_caps(caps);
   if (!out || !pads[0]) return FALSE;
   self->state->out = *out;
-  self->state->uploads = element_of(self).passes_input && pads[0]->state->memory == MemoryKind::system &&
+  self->state->uploads = self->state->passes && pads[0]->state->memory == MemoryKind::system &&
                          memory_kind(caps) == MemoryKind::gpu_mat;
   return TRUE;
 }
@@ -53,7 +54,7 @@ gboolean sink_query_pre_queue(GstAggregator* agg, GstAggregatorPad* pad, GstQuer
 
 gboolean decide(GstAggregator* agg, GstQuery* query) {
   Combiner* self = combiner_of(agg);
-  if (!element_of(self).passes_input) return decide_allocation(*self->core, query);
+  if (!self->state->passes) return decide_allocation(*self->core, query);
   while (gst_query_get_n_allocation_pools(query) > 0) gst_query_remove_nth_allocation_pool(query, 0);
   return TRUE;
 }
@@ -126,7 +127,7 @@ GstFlowReturn produce(Combiner* self, BufferRef frame, std::vector<InputFrame>& 
     out.reset(self->core->upload(frame.get(), first.layout));
     if (!out) return GST_FLOW_ERROR;
     copy_metas(element_of(self), frame.get(), first.layout, out.get(), self->state->out);
-  } else if (element_of(self).passes_input) {
+  } else if (self->state->passes) {
     // Only metadata is added: the memories stay shared with whoever else holds the buffer.
     out.reset(gst_buffer_make_writable(frame.release()));
   } else {
@@ -144,7 +145,7 @@ GstFlowReturn produce(Combiner* self, BufferRef frame, std::vector<InputFrame>& 
   std::vector<PadBuffer> in;
   for (const InputFrame& f : frames) in.push_back({f.buffer.get(), &f.layout, f.luma});
   const PadBuffer output{out.get(), &self->state->out, false};
-  const bool passes = element_of(self).passes_input;
+  const bool passes = self->state->passes;
   in[0].buffer = passes ? out.get() : frame.get();
   const GstFlowReturn flow = self->core->run(in, {&output, passes ? 0U : 1U}, out.get());
   return flow == GST_FLOW_OK ? gst_aggregator_finish_buffer(GST_AGGREGATOR(self), out.release()) : flow;
@@ -186,6 +187,7 @@ GstFlowReturn aggregate(GstAggregator* agg, gboolean timeout) {
     }
     if (!pads[0]->state->layout) throw Error::format("sink_0 has a frame before caps");
     // An input was added or released since the negotiation, or settings have changed.
+    if (self->core->passes() != self->state->passes) return negotiate_again(agg);
     if (!(element_of(self).rows_by_inputs
               ? gives(element_of(self), rows_of(self, pads), *pads[0]->state->layout, self->state->out)
               : self->core->settle(*pads[0]->state->layout, self->state->out)))
@@ -270,7 +272,7 @@ GstStateChangeReturn change_state(GstElement* element, GstStateChange change) {
 void set_property(GObject* o, guint id, const GValue* value, GParamSpec* spec) {
   combiner_of(o)->core->set_property(id, value, spec);
   const Element& e = element_of(combiner_of(o));
-  if (e.output_size || e.rows_by_settings) gst_pad_mark_reconfigure(GST_AGGREGATOR_SRC_PAD(o));
+  if (e.output_size || e.rows_by_settings || e.passes_by_settings) gst_pad_mark_reconfigure(GST_AGGREGATOR_SRC_PAD(o));
 }
 void get_property(GObject* o, guint id, GValue* value, GParamSpec*) { combiner_of(o)->core->get_property(id, value); }
 
@@ -296,7 +298,8 @@ void class_init(gpointer klass, gpointer data) {
   element->release_pad = release_pad;
   add_pad(klass, "sink_%u", GST_PAD_SINK, GST_PAD_REQUEST, input_formats(e), combiner_pad_type());
   for (const ExtraPad& p : e.extra_pads)
-    add_pad(klass, p.name.c_str(), GST_PAD_SINK, GST_PAD_REQUEST, p.formats, combiner_pad_type());
+    add_pad(klass, p.name.c_str(), GST_PAD_SINK, GST_PAD_REQUEST, p.formats.empty() ? input_formats(e) : p.formats,
+            combiner_pad_type());
   add_pad(klass, "src", GST_PAD_SRC, GST_PAD_ALWAYS, output_formats(e), GST_TYPE_AGGREGATOR_PAD);
   auto* a = GST_AGGREGATOR_CLASS(klass);
   a->create_new_pad = create_new_pad;

@@ -13,7 +13,8 @@ struct Combiner {
   Core* core;
   struct State {
     Layout out;
-    bool uploads = false;     // fed from system memory, the first input goes on in GPU memory
+    bool passes = false;      // the output is the first input, by the settings of the negotiation
+    bool uploads = false;     // fed from system memory, it goes on in GPU memory
     std::vector<Size> sizes;  // of the inputs' frames that the next output is made of
   } * state;
 };

@@ -35,7 +35,7 @@ CapsMapping mapping(Combiner* self, bool forward) {
 
 GstCaps* map(Combiner* self, bool forward, const GstCaps* caps) {
   const CapsMapping m = mapping(self, forward);
-  return element_of(self).passes_input ? map_passed_caps(m, m.kinds.size() > 1, caps) : map_caps(m, caps);
+  return self->core->passes() ? map_passed_caps(m, m.kinds.size() > 1, caps) : map_caps(m, caps);
 }
 
 GstCaps* first_caps(Combiner* self) {

@@ -27,8 +27,9 @@ GstVideoFormat seen_format(const Layout& l, bool luma) { return luma ? GST_VIDEO
 // Does a frame of this layout fit beside the first input's?
 bool agrees(const Layout& l, bool luma, const CombinerPadState& first, const ExtraPad* extra) {
   const bool same_size = l.width == first.layout->width && l.height == first.layout->height;
-  if (extra) return same_size || !extra->same_size;
-  return same_size && l.is_mat == first.layout->is_mat && l.type() == first.layout->type() &&
+  const bool sized = same_size || (extra && !extra->same_size);
+  if (extra && !extra->formats.empty()) return sized;
+  return sized && l.is_mat == first.layout->is_mat && l.type() == first.layout->type() &&
          seen_format(l, luma) == seen_format(*first.layout, first.luma);
 }
 
@@ -63,7 +64,7 @@ bool may_follow(CombinerPad* pad, const CombinerPadState& first, const ExtraPad*
 bool CombinerPadState::set_caps(const Element& e, const ExtraPad* extra, const GstCaps* caps) {
   const auto l = Layout::from_caps(caps);
   if (!l) return false;
-  if (extra) {
+  if (extra && !extra->formats.empty()) {
     const bool known = std::any_of(extra->formats.begin(), extra->formats.end(), [&](const Format& f) {
       return l->is_mat ? f.is_mat() && f.mat == l->type() : f.video == l->format();
     });

@@ -198,6 +198,11 @@ std::optional<Size> Core::last_input() {
   return checked_.empty() ? std::nullopt : std::optional(checked_[0].size);
 }
 
+bool Core::passes() {
+  const std::lock_guard guard(lock_);
+  return element_.passes_by_settings ? element_.passes_by_settings(pending_->settings()) : element_.passes_input;
+}
+
 std::vector<FormatRow> Core::rows() {
   const std::lock_guard guard(lock_);
   return element_.rows_by_settings ? element_.rows_by_settings(pending_->settings()) : element_.rows;

@@ -61,6 +61,8 @@ class Core {
   [[nodiscard]] std::optional<Size> last_input();
   // Counts what was set, to see whether something was since.
   [[nodiscard]] unsigned changes();
+  // Does the first input go on as it is, by the present settings?
+  [[nodiscard]] bool passes();
   // The table of formats, by the present settings.
   [[nodiscard]] std::vector<FormatRow> rows();
   // Where the formats depend on the settings: takes those that may have been negotiated with for the coming frames.

@@ -25,7 +25,7 @@ enum class Kind {
 // A further input (combiner) or output (divider) with a name and a format rule of its own, such as `mask`.
 struct ExtraPad {
   std::string name, blurb;
-  Formats formats;
+  Formats formats;  // of a combiner; empty: those of the first input, and its very format
   bool optional = true;
   bool same_size = true;  // as the first input
 };
@@ -48,6 +48,7 @@ struct Element {
   int min_outputs = 1, max_outputs = 1;  // divider: src_%u pads
   bool gives_result = false;             // a GstCustomMeta and, on request, messages
   bool passes_input = false;             // no image of its own: the first input goes on with the result attached
+  bool keeps_pixel_shape = false;        // an output of another size is no scaled picture
   bool draws = false;                    // has a `draw` property
   bool full_range = false;               // gray output is full range whatever the input is (edges, masks)
   bool has_cpu = true, has_gpu = true;
@@ -58,6 +59,7 @@ struct Element {
   // downstream asks.
   std::function<Size(const void* op, const std::vector<Size>& inputs)> output_size;
   std::function<std::vector<FormatRow>(const void* op)> rows_by_settings;  // null: `rows`, which else is their union
+  std::function<bool(const void* op)> passes_by_settings;  // combiner; null: always as passes_input says
 
   std::function<std::vector<FormatRow>(int inputs)>
       rows_by_inputs;  // combiner; null: `rows`, which else is their union
@@ -91,6 +93,10 @@ class Declare : public Element {
         return static_cast<const Op*>(op)->output_size(s);
       };
     if constexpr (requires { Op::rows_for_inputs(1); }) rows_by_inputs = Op::rows_for_inputs;
+    if constexpr (requires(const Op& op) { op.passes(); }) {
+      passes_input = true;
+      passes_by_settings = [](const void* op) { return static_cast<const Op*>(op)->passes(); };
+    }
     if constexpr (requires(const Op& op) { op.rows(); })
       rows_by_settings = [](const void* op) { return static_cast<const Op*>(op)->rows(); };
   }
@@ -159,6 +165,10 @@ class Declare : public Element {
   }
   Declare&& full_range_output() && {
     full_range = true;
+    return std::move(*this);
+  }
+  Declare&& keeps_shape_of_pixels() && {
+    keeps_pixel_shape = true;
     return std::move(*this);
   }
   Declare&& moves_positions() && {

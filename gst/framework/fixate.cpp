@@ -121,7 +121,7 @@ GstCaps* fixate_output(const Element& e, const GstCaps* in, GstCaps* other) {
   const GstStructure* from = gst_caps_get_structure(in, 0);
   GstStructure* to = gst_caps_get_structure(other, 0);
   choose_format(from, to);
-  if (e.output_size) choose_size(from, to);
+  if (e.output_size && !e.keeps_pixel_shape) choose_size(from, to);
   if (!e.converts_color) fixate_range(e, in, other);
   other = gst_caps_fixate(other);
   if (e.converts_color) keep_colorimetry(in, other);

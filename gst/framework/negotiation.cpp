@@ -195,7 +195,7 @@ Formats outputs_of(const Element& e, const std::vector<FormatRow>& rows) {
 
 // Sets the output's size as the settings or downstream say.
 void set_size(const CapsMapping& m, GstStructure* s) {
-  if (!m.element.output_size) return;
+  if (!m.element.output_size || m.passes) return;
   int w = 0, h = 0;
   Size size;
   if (m.forward && m.size && gst_structure_get_int(s, "width", &w) && gst_structure_get_int(s, "height", &h))
@@ -204,6 +204,7 @@ void set_size(const CapsMapping& m, GstStructure* s) {
     gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
   else
     gst_structure_set(s, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
+  if (m.element.keeps_pixel_shape) return;
   // Open also where the input has none: the base class does not ask downstream about caps that are fixed.
   if (gst_structure_has_field(s, "pixel-aspect-ratio") || (!size.empty() && gst_structure_has_name(s, "video/x-raw")))
     gst_structure_set(s, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, nullptr);
@@ -241,6 +242,7 @@ GstCaps* map_caps(const CapsMapping& m, const GstCaps* caps) {
 }
 
 GstCaps* map_passed_caps(CapsMapping m, bool gpu, const GstCaps* caps) {
+  m.passes = true;
   GstCaps* out = gst_caps_new_empty();
   for (guint i = 0; i < gst_caps_get_size(caps); i++) {
     const auto kind = memory_kind(caps, i);
@@ -258,14 +260,15 @@ GstCaps* map_passed_caps(CapsMapping m, bool gpu, const GstCaps* caps) {
 
 GstCaps* operand_caps(const Element& e, const ExtraPad* extra, const MemoryKinds& kinds, const GstCaps* first) {
   GstCaps* out = gst_caps_new_empty();
+  const bool own = extra && !extra->formats.empty();
   for (MemoryKind kind : kinds) {
-    if (!first || gst_caps_is_any(first)) append(out, extra ? extra->formats : input_formats(e), kind, nullptr);
+    if (!first || gst_caps_is_any(first)) append(out, own ? extra->formats : input_formats(e), kind, nullptr);
     for (guint i = 0; first && i < gst_caps_get_size(first); i++) {
       const GstStructure* s = gst_caps_get_structure(first, i);
       Formats fitting;
       for (const Format& f : input_formats(e))
-        for (const Format& g : extra ? extra->formats : input_formats(e))
-          if (allows(s, f) && (extra || output_of_same(f) == output_of_same(g))) add_unique(fitting, g);
+        for (const Format& g : own ? extra->formats : input_formats(e))
+          if (allows(s, f) && (own || output_of_same(f) == output_of_same(g))) add_unique(fitting, g);
       GstStructure* like = gst_structure_new_empty("size");
       if (!extra || extra->same_size)
         for (const char* field : {"width", "height"})

@@ -30,6 +30,7 @@ struct CapsMapping {
   MemoryKinds kinds;                           // of the result
   std::function<Size(Size)> size;              // forward: output size of an input size; null: the same size
   std::vector<FormatRow> rows = element.rows;  // by the present settings
+  bool passes = false;                         // the input itself goes on
 };
 // All that the other side may be, most preferred first. The memory kind does not depend on the given caps'.
 [[nodiscard]] GstCaps* map_caps(const CapsMapping& mapping, const GstCaps* caps);

@@ -99,6 +99,7 @@ class Operation {
 //   Size output_size(Size) const                                 for outputs of another size; empty: as downstream asks
 //   Size output_size(const std::vector<Size>&) const             combiner; the sizes of all inputs, in Frames' order
 //   std::vector<FormatRow> rows() const                          for formats that depend on settings
+//   bool passes() const                                          combiner; whether its output is the first input
 template <class Op>
 class OperationOf final : public Operation {
  public:

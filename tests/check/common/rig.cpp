@@ -3,6 +3,8 @@
 
 #include <atomic>
 
+#include "gst/framework/negotiation.hpp"
+
 namespace gstcv::check {
 namespace {
 
@@ -42,7 +44,7 @@ Rig::Rig(const Element& e, const std::string& settings)
       wanted = GST_PAD_TEMPLATE_DIRECTION(t) == GST_PAD_SINK ? std::max(e.min_inputs, 1) : std::max(e.min_outputs, 1);
     } else {
       for (const ExtraPad& x : e.extra_pads)
-        if (x.name == name) own = &x.formats;
+        if (x.name == name && !x.formats.empty()) own = &x.formats;
     }
     for (int i = 0; i < wanted; i++) {
       GstPad* pad = gst_element_request_pad(element_, t, nullptr, nullptr);
@@ -130,9 +132,14 @@ void Rig::push(const Format& format, cv::Size size, unsigned seed) {
 
 void Rig::push_first(GstBuffer* buffer, const Layout& layout, unsigned seed) {
   const Format format{layout.is_mat ? GST_VIDEO_FORMAT_UNKNOWN : layout.format(), layout.is_mat ? layout.type() : -1};
+  const auto found = find_input(description_.rows, layout);
+  const Storage storage = found && found->gpu_only ? Storage::device : Storage::plain;
   for (std::size_t i = 1; i < sources_.size(); i++) {
     const Layout l = layout_for(i, format, {layout.width, layout.height});
-    push_to(i, to_buffer(random_picture(l, seed + 100 * static_cast<unsigned>(i)), Storage::plain), l);
+    push_to(
+        i,
+        to_buffer(random_picture(l, seed + 100 * static_cast<unsigned>(i)), own_formats_[i] ? Storage::plain : storage),
+        l);
   }
   push_to(0, buffer, layout);
   frames_++;

@@ -46,8 +46,10 @@ void Streams::add_output(const std::string& named) {
   GstElement* sink = make(pipeline_, "appsink");
   g_object_set(sink, "sync", FALSE, "async", FALSE, nullptr);
   if (colon != std::string::npos) {
-    const Ref<GstCaps> caps(
-        gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, named.substr(colon + 1).c_str(), nullptr));
+    const std::string format = named.substr(colon + 1);
+    const bool mat = type_from_name(format) >= 0;
+    const Ref<GstCaps> caps(gst_caps_new_simple(mat ? mat_media_type : "video/x-raw", mat ? "type" : "format",
+                                                G_TYPE_STRING, format.c_str(), nullptr));
     g_object_set(sink, "caps", static_cast<GstCaps*>(caps), nullptr);
   }
   require(gst_element_sync_state_with_parent(sink), "the sink does not start");
