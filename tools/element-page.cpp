@@ -67,7 +67,8 @@ std::vector<Pad> pads(const Element& e) {
   };
   if (e.kind != Kind::divider) extra();
   const std::string meaning = e.passes_by_settings ? "The first image or the result, as the settings say"
-                              : e.passes_input ? "The first image, untouched, with the result attached" : "The result";
+                              : e.passes_input     ? "The first image, untouched, with the result attached"
+                                                   : "The result";
   if (many_out)
     out.push_back({"src_%u", "request, " + count(e.min_outputs, e.max_outputs), meaning, output_formats(e)});
   else
@@ -124,8 +125,7 @@ Spec describe(GParamSpec* spec, const Property* own) {
     return {"enum", "see below", code(g_enum_get_value(e->enum_class, e->default_value)->value_nick)};
   if (auto* s = G_IS_PARAM_SPEC_STRING(spec) ? G_PARAM_SPEC_STRING(spec) : nullptr)
     return {"string", "", s->default_value ? code(s->default_value) : "none"};
-  if (own && own->max > 0)
-    return {"array of rows", "sides of " + number(own->min) + " … " + number(own->max), "none"};
+  if (own && own->max > 0) return {"array of rows", "sides of " + number(own->min) + " … " + number(own->max), "none"};
   return {"array of numbers", "1 … 4 numbers", own ? code(own->default_text) : ""};
 }
 

@@ -40,8 +40,8 @@ gboolean negotiated_src_caps(GstAggregator* agg, GstCaps* caps) {
   const auto out = Layout::from_caps(caps);
   if (!out || !pads[0]) return FALSE;
   self->state->out = *out;
-  self->state->uploads = self->state->passes && pads[0]->state->memory == MemoryKind::system &&
-                         memory_kind(caps) == MemoryKind::gpu_mat;
+  self->state->uploads =
+      self->state->passes && pads[0]->state->memory == MemoryKind::system && memory_kind(caps) == MemoryKind::gpu_mat;
   return TRUE;
 }
 
