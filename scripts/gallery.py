@@ -26,9 +26,11 @@ AFTER = {
     "cudaequalizehist": "PHOTO ! cudaequalizehist ! JPEG",
     "cudaflip": "PHOTO ! cudaflip flip-code=horizontal ! JPEG",
     "cudagaussianfilter": "PHOTO ! cudagaussianfilter ksize=15 sigma1=4 ! JPEG",
+    "cudamedianfilter": "PHOTO ! cudamedianfilter window-size=9 ! JPEG",
     "cudamerge": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s "
     "s.src_0 ! queue ! m.sink_2 s.src_1 ! queue ! m.sink_1 s.src_2 ! queue ! m.sink_0 cudamerge name=m ! video/x-raw,format=BGR ! JPEG",
     "cudaminmaxloc": "PHOTO ! video/x-raw,format=GRAY8 ! cudaminmaxloc draw=true ! JPEG",
+    "cudamorphologyfilter": "PHOTO ! cudamorphologyfilter op=gradient shape=ellipse ksize=5 ! JPEG",
     "cudaremap": "PHOTO ! cudaremap calibration-location=SAMPLES/left_intrinsics.yml ! JPEG",
     "cudaresize": "PHOTO ! cudaresize width=120 interpolation=area ! JPEG",
     "cudarotate": "PHOTO ! cudarotate angle=20 size=fit ! cudaresize width=320 interpolation=area ! JPEG",
