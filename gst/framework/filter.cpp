@@ -22,8 +22,9 @@ struct Filter {
     // From system to GPU memory: an analyzer, or settings that change nothing, pass the upload on.
     bool uploads = false;
     bool passed_on = false;  // this frame's output is its input, or the upload of it
-    bool same = false;       // input and output caps agree in format, size and memory
-    bool system = false;     // the input is in system memory
+    bool same = false;       // input and output caps agree in format and size
+    bool same_memory = false;
+    bool system = false;  // the input is in system memory
   } * state;
 };
 struct FilterClass {
@@ -84,8 +85,9 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in, GstCaps* out) {
   s.in = *from;
   s.out = *to;
   s.luma = format->luma;
-  s.same = memory_kind(in) == memory_kind(out) && from->format() == to->format() && from->type() == to->type() &&
-           from->width == to->width && from->height == to->height;
+  s.same = from->format() == to->format() && from->type() == to->type() && from->width == to->width &&
+           from->height == to->height;
+  s.same_memory = memory_kind(in) == memory_kind(out);
   s.system = memory_kind(in) == MemoryKind::system;
   s.uploads = s.system && memory_kind(out) == MemoryKind::gpu_mat;
   (void)self->core->settle(s.in, s.out);
@@ -112,7 +114,7 @@ GstFlowReturn prepare_output(GstBaseTransform* trans, GstBuffer* in, GstBuffer**
   Filter::State& s = *self->state;
   const bool analyzer = is_analyzer(self);
   const bool cropped = gst_buffer_get_video_crop_meta(in) != nullptr;
-  s.passed_on = !analyzer && (s.uploads || (s.same && !cropped)) && self->core->identity(s.in, s.out);
+  s.passed_on = !analyzer && s.same && (s.uploads || (s.same_memory && !cropped)) && self->core->identity(s.in, s.out);
   if (s.uploads && (analyzer || s.passed_on)) {
     *out = self->core->upload(in, s.in);
     if (!*out) return GST_FLOW_ERROR;
