@@ -17,7 +17,7 @@
 namespace gstcv {
 namespace {
 
-constexpr std::uintmax_t most_bytes = std::uintmax_t{1} << 30;
+constexpr std::uintmax_t most_bytes = std::uintmax_t{512} << 20;
 constexpr int longest_side = 32768;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) { throw Error::settings(path + ": " + why); }
@@ -29,7 +29,7 @@ std::string read_file(const std::string& path) {
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
   if (error || !file) throw Error::not_found(path + ": the file cannot be read");
-  if (size > most_bytes) refuse(path, "the file is larger than 1 GiB");
+  if (size > most_bytes) refuse(path, "the file is larger than 512 MiB");
   std::string text(size, '\0');
   file.read(text.data(), static_cast<std::streamsize>(size));
   if (static_cast<std::uintmax_t>(file.gcount()) != size) throw Error::not_found(path + ": the file cannot be read");
@@ -98,7 +98,21 @@ MapPair npy_maps(const std::string& path, const std::string& file) {
 
 // --- cv::FileStorage ---
 
+// cv::FileStorage calls itself for each level of nesting, until the stack is full. What OpenCV writes has few: brackets
+// and tags, dashes before the items of a list, and indentation are signs of more.
+bool may_be_nested_deeply(const std::string& text) {
+  constexpr int most = 1000;
+  int levels = 0;
+  for (std::size_t i = 0; i < text.size(); i++) {
+    const char c = text[i];
+    const bool item = c == '-' && (i + 1 == text.size() || text[i + 1] <= ' ');
+    if ((c == '[' || c == '{' || c == '<' || item) && ++levels > most) return true;
+  }
+  return text.find(std::string(most, ' ')) != std::string::npos;
+}
+
 cv::FileStorage parse(const std::string& path, const std::string& text) {
+  if (may_be_nested_deeply(text)) refuse(path, "the file has too many levels, lists or tags");
   try {
     cv::FileStorage storage(text, cv::FileStorage::READ | cv::FileStorage::MEMORY);
     if (storage.isOpened()) return storage;

@@ -289,6 +289,12 @@ void require_error(const std::string& settings, GQuark domain, int code, const s
   require(right, settings + ": " + text + ", expected: " + part);
 }
 
+std::string repeated(const std::string& part) {
+  std::string all;
+  for (int i = 0; i < 1000000; i++) all += part;
+  return all;
+}
+
 void bad_files() {
   const Map map = bent_map({16, 8}, {5, 4});
   const std::string good = npy_planes(map), floats = bytes(map.x) + bytes(map.y);
@@ -320,6 +326,12 @@ void bad_files() {
       {start + "xmap: " + matrix + "-1\n   cols: 2\n   dt: f\n   data: [ 1., 2. ]\n", "do not fit"},
       {start + "xmap: " + matrix + "1\n   cols: 2\n   dt: \"2f\"\n   data: [ 1., 2. ]\n", "floats"},
       {start + "xmap: " + matrix + "1\n   cols: 2\n   dt: f\n   data: [ a, b ]\n", "xmap"},
+      {start + "a: " + repeated("["), "levels"},
+      {start + "a: " + repeated("{a: "), "levels"},
+      {start + "a:\n " + repeated("- ") + "1\n", "levels"},
+      {start + repeated(" ") + "a: 1\n", "levels"},
+      {repeated("{\"a\":"), "levels"},
+      {"<?xml version=\"1.0\"?>\n<opencv_storage>" + repeated("<a>\n"), "levels"},
       {stored({map.x, map.y.colRange(0, 4).clone()}, ".yml"), "different sizes"}};
   int n = 0;
   for (const auto& [content, part] : maps) {
