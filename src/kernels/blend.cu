@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "resize_math.hpp"
+#include "rounding.hpp"
 
 namespace gstcv::kernels {
 namespace {
@@ -16,7 +16,7 @@ constexpr int pixels = 4;  // of a thread
 
 template <typename T>
 __device__ __forceinline__ T mix(T a, T b, float wa, float wb) {
-  return resizing::round_to<T>((static_cast<float>(a) * wa + static_cast<float>(b) * wb) / (wa + wb + 1e-5F));
+  return round_to<T>((static_cast<float>(a) * wa + static_cast<float>(b) * wb) / (wa + wb + 1e-5F));
 }
 
 template <typename T, int CN>

@@ -2,13 +2,11 @@
 // Resize of one interleaved plane, on the GPU and, with the same arithmetic, on the CPU.
 #pragma once
 
-#include <cstddef>
+#include "plane.hpp"
 
 struct CUstream_st;
 
 namespace gstcv::kernels {
-
-enum class Depth { u8, u16, s16, f32 };
 
 // OpenCV's INTER_NEAREST, INTER_LINEAR, INTER_CUBIC, INTER_AREA and INTER_LANCZOS4.
 enum class Interpolation { nearest, linear, cubic, area, lanczos4 };
@@ -17,14 +15,6 @@ enum class Interpolation { nearest, linear, cubic, area, lanczos4 };
 // centre: (x + 0.5) * f - 0.5 (cv::resize; nearest takes floor(x * f), as INTER_NEAREST does; cubic a = -0.75);
 // corner: x * f (cv::cuda::resize; cubic a = -0.5). Area and lanczos4 are the same in both.
 enum class Sampling { centre, corner };
-
-// A plane of interleaved pixels: width and height in pixels, step in bytes.
-struct Plane {
-  void* data;
-  std::size_t step;
-  int width;
-  int height;
-};
 
 // Resizes src, scaled to the size of dst, into rows [row_begin, row_end) of dst; stands for cv::resize and, with
 // Sampling::corner, for cv::cuda::resize. 1 to 4 channels of any depth. src and dst must not overlap; step and data

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// An image as the kernels see it.
+#pragma once
+
+#include <cstddef>
+
+namespace gstcv::kernels {
+
+enum class Depth { u8, u16, s16, f32 };
+
+// A plane of interleaved pixels: width and height in pixels, step in bytes.
+struct Plane {
+  void* data;
+  std::size_t step;
+  int width;
+  int height;
+};
+
+}  // namespace gstcv::kernels
