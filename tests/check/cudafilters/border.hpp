@@ -2,7 +2,9 @@
 // What lies outside an image, for references.
 #pragma once
 
+#include <functional>
 #include <opencv2/core.hpp>
+#include <vector>
 
 namespace gstcv::check {
 
@@ -48,6 +50,42 @@ inline cv::Mat correlate(const cv::Mat& in, const std::vector<double>& k, bool i
       }
     }
   return out;
+}
+
+// The sums of a kernel's weights (CV_64FC1) times the values under it, in double precision; any input.
+inline cv::Mat correlate(const cv::Mat& in, const cv::Mat& kernel, cv::Point anchor, Border border,
+                         const cv::Scalar& constant = {}) {
+  cv::Mat wide;
+  in.convertTo(wide, CV_64F);
+  cv::Mat out = cv::Mat::zeros(wide.size(), wide.type());
+  const int cn = in.channels();
+  for (int j = 0; j < kernel.rows; j++)
+    for (int i = 0; i < kernel.cols; i++) {
+      const double w = kernel.at<double>(j, i);
+      std::vector<int> columns;
+      for (int x = 0; x < in.cols; x++) columns.push_back(inside(x + i - anchor.x, in.cols, border));
+      for (int y = 0; y < in.rows; y++) {
+        const int row = inside(y + j - anchor.y, in.rows, border);
+        for (int x = 0; x < in.cols; x++) {
+          const int col = columns[static_cast<std::size_t>(x)];
+          for (int c = 0; c < cn; c++)
+            out.ptr<double>(y)[x * cn + c] +=
+                w * (row < 0 || col < 0 ? constant[c] : wide.ptr<double>(row)[col * cn + c]);
+        }
+      }
+    }
+  return out;
+}
+
+// Rounded to the nearest integer and saturated, if it is to be one.
+inline std::function<cv::Mat(const cv::Mat&)> correlation(const cv::Mat& kernel, cv::Point anchor,
+                                                          Border border = Border::reflect_101,
+                                                          const cv::Scalar& constant = {}) {
+  return [=](const cv::Mat& in) {
+    cv::Mat out;
+    correlate(in, kernel, anchor, border, constant).convertTo(out, in.depth());
+    return out;
+  };
 }
 
 }  // namespace gstcv::check
