@@ -18,6 +18,7 @@ IMAGES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 # A pipeline for each element that has pictures: PHOTO and OTHER give a picture, JPEG takes one.
 AFTER = {
     "cudablendlinear": "PHOTO ! cudablendlinear name=b mode=ramp ! JPEG OTHER ! b.",
+    "cudaboxfilter": "PHOTO ! cudaboxfilter ksize=13 ! JPEG",
     "cudacalchist": "PHOTO ! video/x-raw,format=GRAY8 ! cudacalchist draw=true ! JPEG",
     "cudacanny": "PHOTO ! cudacanny low-thresh=80 high-thresh=160 ! JPEG",
     "cudacvtcolor": "PHOTO ! cudacvtcolor ! video/x-raw,format=GRAY8 ! JPEG",
@@ -27,6 +28,8 @@ AFTER = {
     "cudaflip": "PHOTO ! cudaflip flip-code=horizontal ! JPEG",
     "cudagaussianfilter": "PHOTO ! cudagaussianfilter ksize=15 sigma1=4 ! JPEG",
     "cudamedianfilter": "PHOTO ! cudamedianfilter window-size=9 ! JPEG",
+    "cudalaplacianfilter": "PHOTO ! video/x-raw,format=GRAY8 ! cudalaplacianfilter scale=3 ! JPEG",
+    "cudalinearfilter": "PHOTO ! video/x-raw,format=BGRx ! cudalinearfilter preset=emboss ! JPEG",
     "cudamerge": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s "
     "s.src_0 ! queue ! m.sink_2 s.src_1 ! queue ! m.sink_1 s.src_2 ! queue ! m.sink_0 cudamerge name=m ! video/x-raw,format=BGR ! JPEG",
     "cudaminmaxloc": "PHOTO ! video/x-raw,format=GRAY8 ! cudaminmaxloc draw=true ! JPEG",
