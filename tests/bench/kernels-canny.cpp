@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Time of canny_gpu beside cv::cuda's Canny, which waits on the host and so cannot be recorded into a graph: both are
 // called again and again on one stream, as elements do. The edges are compared with cv::Canny's.
-#include <cuda_runtime_api.h>
-
 #include <cmath>
-#include <cstdio>
-#include <functional>
 #include <opencv2/core/cuda.hpp>
 #include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/cudaimgproc.hpp>
 #include <opencv2/imgproc.hpp>
-#include <stdexcept>
 
+#include "bench.hpp"
 #include "src/kernels/canny.hpp"
 
 namespace {
 
+using gstcv::bench::must;
 using namespace gstcv::kernels;
 
 constexpr float least_ms = 200;
-
-void must(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorName(error));
-}
 
 // Microseconds of one call.
 double time_of(cudaStream_t stream, const std::function<void()>& call) {
@@ -121,17 +114,4 @@ void run() {
 
 }  // namespace
 
-int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) {
-    std::printf("no CUDA device\n");
-    return 77;
-  }
-  try {
-    run();
-  } catch (const std::exception& error) {
-    std::printf("failed: %s\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+int main() { return gstcv::bench::run(run); }

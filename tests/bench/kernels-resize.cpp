@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Time of resize_gpu beside cv::cuda::resize and a device copy that moves as many bytes. Calls are recorded into a
-// graph over a ring of buffers larger than the caches, so that neither the host nor the L2 cache hides in the numbers.
-#include <cuda_runtime_api.h>
-
-#include <cstdio>
-#include <functional>
+// Time of resize_gpu beside cv::cuda::resize and a device copy that moves as many bytes, over a ring of buffers larger
+// than the caches.
 #include <opencv2/core/cuda.hpp>
 #include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/cudawarping.hpp>
 #include <opencv2/imgproc.hpp>
-#include <stdexcept>
 #include <vector>
 
+#include "bench.hpp"
 #include "src/kernels/resize.hpp"
 
 namespace {
 
+using namespace gstcv::bench;
 using namespace gstcv::kernels;
-
-constexpr std::size_t ring_bytes = 256u << 20;
-constexpr float least_ms = 200;
 
 struct Work {
   const char* name;
@@ -47,40 +41,13 @@ const Work works[] = {
      cv::INTER_LINEAR},
 };
 
-void must(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorName(error));
-}
-
 struct Pair {
   cv::cuda::GpuMat from, to;
 };
 
 // Microseconds of one call.
-double time_of(std::vector<Pair>& ring, cudaStream_t stream, const std::function<void(Pair&)>& call) {
-  cudaGraph_t graph{};
-  cudaGraphExec_t runnable{};
-  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  for (Pair& pair : ring) call(pair);
-  must(cudaStreamEndCapture(stream, &graph));
-  must(cudaGraphInstantiate(&runnable, graph, 0));
-  cudaEvent_t begin{}, end{};
-  must(cudaEventCreate(&begin));
-  must(cudaEventCreate(&end));
-  float ms = 0;
-  int rounds = 2;
-  while (ms < least_ms) {  // the first, short measurements warm up
-    rounds *= 2;
-    must(cudaEventRecord(begin, stream));
-    for (int i = 0; i < rounds; ++i) must(cudaGraphLaunch(runnable, stream));
-    must(cudaEventRecord(end, stream));
-    must(cudaEventSynchronize(end));
-    must(cudaEventElapsedTime(&ms, begin, end));
-  }
-  must(cudaEventDestroy(begin));
-  must(cudaEventDestroy(end));
-  must(cudaGraphExecDestroy(runnable));
-  must(cudaGraphDestroy(graph));
-  return ms * 1000. / (rounds * static_cast<double>(ring.size()));
+double time_of_ring(std::vector<Pair>& ring, cudaStream_t stream, const std::function<void(Pair&)>& call) {
+  return time_of(stream, static_cast<int>(ring.size()), [&](int i) { call(ring[static_cast<std::size_t>(i)]); });
 }
 
 Plane plane_of(const cv::cuda::GpuMat& mat) { return {mat.data, mat.step, mat.cols, mat.rows}; }
@@ -92,7 +59,7 @@ void run() {
   for (const Work& work : works) {
     const std::size_t pixel = CV_ELEM_SIZE(work.type);
     const std::size_t bytes = pixel * (work.from.area() + work.to.area());
-    std::vector<Pair> ring(ring_bytes / bytes + 1);
+    std::vector<Pair> ring(working_set / bytes + 1);
     cv::Mat noise(work.from, work.type);
     cv::randu(noise, 0, 256);
     for (Pair& pair : ring) {
@@ -115,33 +82,20 @@ void run() {
         half.from.create(1, static_cast<int>(bytes / 2), CV_8U);
         half.to.create(1, static_cast<int>(bytes / 2), CV_8U);
       }
-      return time_of(halves, stream, [&](Pair& p) {
+      return time_of_ring(halves, stream, [&](Pair& p) {
         must(cudaMemcpyAsync(p.to.data, p.from.data, bytes / 2, cudaMemcpyDeviceToDevice, stream));
       });
     }();
     const auto line = [&](const char* name, const char* by, double us) {
       std::printf("%-40s %-20s %9.2f %9.0f %9.2f\n", name, by, us, bytes / us * 1e-3, us / copy_us);
     };
-    line(work.name, "resize_gpu, centre", time_of(ring, stream, ours(Sampling::centre)));
-    line("", "resize_gpu, corner", time_of(ring, stream, ours(Sampling::corner)));
-    line("", "cv::cuda::resize", time_of(ring, stream, theirs));
+    line(work.name, "resize_gpu, centre", time_of_ring(ring, stream, ours(Sampling::centre)));
+    line("", "resize_gpu, corner", time_of_ring(ring, stream, ours(Sampling::corner)));
+    line("", "cv::cuda::resize", time_of_ring(ring, stream, theirs));
     line("", "device copy", copy_us);
   }
 }
 
 }  // namespace
 
-int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) {
-    std::printf("no CUDA device\n");
-    return 77;
-  }
-  try {
-    run();
-  } catch (const std::exception& error) {
-    std::printf("failed: %s\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+int main() { return gstcv::bench::run(run); }
