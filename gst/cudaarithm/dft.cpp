@@ -5,17 +5,13 @@
 #include <opencv2/cudaarithm.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/kernels/spectrum.hpp"
 
 namespace gstcv {
 namespace {
 
 const Formats real = mats({CV_32FC1}), complex_numbers = mats({CV_32FC2});
-
-template <class M>
-kernels::Plane plane_of(const M& m) {
-  return {m.data, m.step, m.cols, m.rows};
-}
 
 struct Dft {
   bool inverse = false, by_rows = false, scale = false, complex_input = false, real_output = false, odd_width = false;

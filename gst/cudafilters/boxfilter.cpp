@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <opencv2/core/cuda_stream_accessor.hpp>
 
 #include "gst/framework/element.hpp"
 #include "gst/framework/enums.hpp"
@@ -32,7 +31,7 @@ struct BoxFilter {
 
   void gpu(const GpuMat& in, GpuMat& out, GpuStream& stream) const {
     kernels::box_gpu(depth_of(in.depth()), in.channels(), plane_of(in), plane_of(out), window(),
-                     surroundings_of(border_mode, border_val, in.depth()), cv::cuda::StreamAccessor::getStream(stream));
+                     surroundings_of(border_mode, border_val, in.depth()), queue_of(stream));
   }
 
   void cpu(const Mat& in, Mat& out) const {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <array>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 
 #include "gst/framework/element.hpp"
 #include "gst/framework/enums.hpp"
@@ -23,8 +22,7 @@ struct LaplacianFilter {
                                               : std::array<float, 9>{2, 0, 2, 0, -8, 0, 2, 0, 2};
     for (float& w : weights) w = static_cast<float>(w * scale);
     kernels::correlate_gpu(depth_of(in.depth()), in.channels(), plane_of(in), plane_of(out), window, weights.data(),
-                           surroundings_of(border_mode, border_val, in.depth()),
-                           cv::cuda::StreamAccessor::getStream(stream));
+                           surroundings_of(border_mode, border_val, in.depth()), queue_of(stream));
   }
   void cpu(const Mat& in, Mat& out) const {
     cv::Laplacian(framed(in, window, border_mode, border_val)(cv::Rect({1, 1}, in.size())), out, -1, ksize, scale);

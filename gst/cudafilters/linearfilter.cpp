@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <array>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 
 #include "gst/framework/element.hpp"
 #include "gst/framework/enums.hpp"
@@ -40,8 +39,7 @@ struct LinearFilter {
     std::transform(k.begin<double>(), k.end<double>(), values.begin(), [](double v) { return static_cast<float>(v); });
     kernels::correlate_gpu(depth_of(in.depth()), in.channels(), plane_of(in), plane_of(out),
                            window_of(k.size(), anchor_x, anchor_y), values.data(),
-                           surroundings_of(border_mode, border_val, in.depth()),
-                           cv::cuda::StreamAccessor::getStream(stream));
+                           surroundings_of(border_mode, border_val, in.depth()), queue_of(stream));
   }
 
   void cpu(const Mat& in, Mat& out) const {

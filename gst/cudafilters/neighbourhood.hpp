@@ -8,6 +8,7 @@
 
 #include "gst/framework/operation.hpp"
 #include "gst/framework/planes.hpp"
+#include "gst/framework/property.hpp"
 #include "src/kernels/filter.hpp"
 
 namespace gstcv {

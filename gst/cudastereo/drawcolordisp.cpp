@@ -3,15 +3,11 @@
 #include <opencv2/core/cuda_stream_accessor.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/kernels/colordisp.hpp"
 
 namespace gstcv {
 namespace {
-
-template <class M>
-kernels::Plane plane_of(const M& m) {
-  return {m.data, m.step, m.cols, m.rows};
-}
 
 struct DrawColorDisp {
   int ndisp = 64;

@@ -4,11 +4,8 @@
 
 #include <opencv2/imgproc.hpp>
 
-#include "gst/framework/operation.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/kernels/warp.hpp"
-#ifdef GSTCV_HAVE_CUDA
-#include <opencv2/core/cuda_stream_accessor.hpp>
-#endif
 
 namespace gstcv {
 
@@ -26,24 +23,6 @@ inline kernels::Interpolation kernel_interpolation(int cv_flag) {
       return kernels::Interpolation::linear;
   }
 }
-
-template <class M>
-kernels::Plane plane_of(const M& m) {
-  return {m.data, m.step, m.cols, m.rows};
-}
-
-inline kernels::Depth depth_of(int depth) {
-  return depth == CV_8U    ? kernels::Depth::u8
-         : depth == CV_16U ? kernels::Depth::u16
-         : depth == CV_16S ? kernels::Depth::s16
-                           : kernels::Depth::f32;
-}
-
-#ifdef GSTCV_HAVE_CUDA
-inline CUstream_st* queue_of(GpuStream& stream) { return cv::cuda::StreamAccessor::getStream(stream); }
-#else
-CUstream_st* queue_of(GpuStream& stream);  // nothing that calls it is compiled
-#endif
 
 // The settings that warps have in common.
 template <class Op>

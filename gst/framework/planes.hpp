@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Mats as the project's own kernels take them.
+// From OpenCV's terms to those of the project's own kernels.
 #pragma once
 
-#include <opencv2/core/cuda.hpp>
-
+#include "operation.hpp"
 #include "src/kernels/plane.hpp"
+#ifdef GSTCV_HAVE_CUDA
+#include <opencv2/core/cuda_stream_accessor.hpp>
+#endif
 
 namespace gstcv {
 
@@ -19,5 +21,11 @@ inline kernels::Depth depth_of(int depth) {
          : depth == CV_16S ? kernels::Depth::s16
                            : kernels::Depth::f32;
 }
+
+#ifdef GSTCV_HAVE_CUDA
+inline CUstream_st* queue_of(GpuStream& stream) { return cv::cuda::StreamAccessor::getStream(stream); }
+#else
+CUstream_st* queue_of(GpuStream& stream);  // nothing that calls it is compiled
+#endif
 
 }  // namespace gstcv

@@ -3,7 +3,9 @@
 // cv::cuda::createCannyEdgeDetector, which waits on the host for its hysteresis and allocates with each image.
 #pragma once
 
-#include "resize.hpp"
+#include "plane.hpp"
+
+struct CUstream_st;
 
 namespace gstcv::kernels {
 

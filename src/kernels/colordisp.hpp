@@ -3,13 +3,15 @@
 // multiple of four, and whose colours of disparities outside 0 … ndisp depend on the type.
 #pragma once
 
-#include "resize.hpp"
+#include "plane.hpp"
 
 #ifdef __CUDACC__
 #define GSTCV_COLORDISP_BOTH __host__ __device__ __forceinline__
 #else
 #define GSTCV_COLORDISP_BOTH inline
 #endif
+
+struct CUstream_st;
 
 namespace gstcv::kernels {
 

@@ -17,9 +17,6 @@ namespace gstcv::kernels {
 
 constexpr int most_taps = 31;
 
-// OpenCV's border types, in their order.
-enum class Border : unsigned char { constant, replicate, reflect, wrap, reflect_101 };
-
 // What lies left and right of an image, and above and below it; a constant per channel.
 struct Surroundings {
   Border x, y;

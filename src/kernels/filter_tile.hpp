@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "border.hpp"
 #include "filter.hpp"
-#include "rounding.hpp"
 
 namespace gstcv::kernels::filtering {
 
@@ -192,22 +192,11 @@ __device__ __forceinline__ void store(unsigned char* to, const T (&value)[N], in
   }
 }
 
-// Which of 0 .. n - 1 stands for i; -1: none of them, but the constant.
-__device__ __forceinline__ int stand_in(int i, int n, Border border) {
-  if (i >= 0 && i < n) return i;
-  if (border == Border::constant) return -1;
-  if (border == Border::replicate) return i < 0 ? 0 : n - 1;
-  const int mirror = border == Border::reflect ? 2 * n - 1 : 2 * n - 2;
-  const int period = border == Border::wrap ? n : border == Border::reflect ? 2 * n : max(2 * n - 2, 1);
-  i %= period;
-  if (i < 0) i += period;
-  return i < n ? i : mirror - i;
-}
-
 // The source row of each row of the block's tile, -1 for the constant. All threads of the block call it.
 __device__ __forceinline__ void find_rows(const Job& job, int count, int* rows) {
   const int i = static_cast<int>(threadIdx.x);
-  if (i < count) rows[i] = stand_in(static_cast<int>(blockIdx.y) * tile_rows - job.rise + i, job.height, job.border_y);
+  if (i < count)
+    rows[i] = border_index(static_cast<int>(blockIdx.y) * tile_rows - job.rise + i, job.height, job.border_y);
   __syncthreads();
 }
 
@@ -226,7 +215,7 @@ class GroupColumn {
     if (whole_) return;
 #pragma unroll
     for (int j = 0; j < group; ++j) {
-      const int pixel = stand_in((first + j + far * CN) / CN - far, job.width, job.border_x);
+      const int pixel = border_index((first + j + far * CN) / CN - far, job.width, job.border_x);
       offset_[j] = pixel < 0 ? -1 : pixel * CN + (channel + j) % CN;
     }
   }

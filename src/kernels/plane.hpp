@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An image as the kernels see it.
+// An image as the kernels see it, and what lies outside of it.
 #pragma once
 
 #include <cstddef>
@@ -15,5 +15,8 @@ struct Plane {
   int width;
   int height;
 };
+
+// OpenCV's border types, with its numbers.
+enum class Border : unsigned char { constant, replicate, reflect, wrap, reflect_101 };
 
 }  // namespace gstcv::kernels

@@ -6,13 +6,15 @@
 #include <cmath>
 #include <cstddef>
 
-#include "resize.hpp"
+#include "plane.hpp"
 
 #ifdef __CUDACC__
 #define GSTCV_SPECTRUM_BOTH __host__ __device__ __forceinline__
 #else
 #define GSTCV_SPECTRUM_BOTH inline
 #endif
+
+struct CUstream_st;
 
 namespace gstcv::kernels {
 

@@ -9,9 +9,6 @@
 
 namespace gstcv::kernels {
 
-// What lies outside the source, with the numbers of OpenCV's BorderTypes.
-enum class Border { constant, replicate, reflect, wrap, reflect_101 };
-
 // Where the destination pixel (x, y) lies in the source, in pixels; whole numbers are the pixels' centres.
 // Maps: (x map, y map) at (x, y), plus (x, y) itself when relative. Planes of floats of dst's size. Any value may
 // occur: what is not a number lies far to the left of, or above, the source.

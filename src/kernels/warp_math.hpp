@@ -4,12 +4,12 @@
 
 #include <limits>
 
+#include "border.hpp"
 #include "resize_math.hpp"
 #include "warp.hpp"
 
 namespace gstcv::kernels::warping {
 
-using resizing::round_to;
 template <int TAPS>
 using Taps = resizing::Taps<float, TAPS>;
 
@@ -81,17 +81,6 @@ struct FromAffine {
     return taps_from<TAPS>(static_cast<int>(place >> bits), static_cast<float>(fraction) * 0x1p-24f);
   }
 };
-
-// The source pixel that stands for pixel i of size; -1 for none, which is the border's value.
-GSTCV_HOST_DEVICE int border_index(int i, int size, Border border) {
-  if (i >= 0 && i < size) return i;
-  if (border == Border::constant) return -1;
-  if (border == Border::replicate || size == 1) return i < 0 ? 0 : size - 1;
-  const int period = border == Border::wrap ? size : border == Border::reflect ? 2 * size : 2 * size - 2;
-  i %= period;
-  if (i < 0) i += period;
-  return i < size ? i : (border == Border::reflect ? 2 * size - 1 : 2 * size - 2) - i;
-}
 
 template <typename T, int CN>
 struct Source {
