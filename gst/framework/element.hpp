@@ -64,6 +64,8 @@ struct Element {
   std::function<std::vector<FormatRow>(int inputs)>
       rows_by_inputs;  // combiner; null: `rows`, which else is their union
 
+  // Is an output of another size the picture in another scale?
+  [[nodiscard]] bool scales() const { return output_size && !moves_pixels && !keeps_pixel_shape; }
   [[nodiscard]] const Property* find_property(const std::string& property_name) const;
 };
 

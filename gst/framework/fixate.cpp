@@ -80,8 +80,8 @@ int scaled(int value, Ratio by) {
 }
 
 // Width, height and pixel-aspect-ratio of the output such that the picture keeps its shape, as videoscale does: first
-// the shape of a pixel gives way, then the width, then the height.
-void choose_size(const GstStructure* in, GstStructure* out) {
+// the shape of a pixel gives way, then the width, then the height. Only the size where pixels are not scaled.
+void choose_size(const GstStructure* in, GstStructure* out, bool scales) {
   constexpr const char* ratio_field = "pixel-aspect-ratio";
   int w = 0, h = 0;
   Ratio pixel;
@@ -89,7 +89,7 @@ void choose_size(const GstStructure* in, GstStructure* out) {
   gst_structure_get_fraction(in, ratio_field, &pixel.num, &pixel.den);
   const auto shape = Ratio{w, h} * pixel;
   int width = nearest(out, "width", w), height = nearest(out, "height", h);
-  const auto wanted = shape ? *shape * Ratio{height, width} : std::nullopt;
+  const auto wanted = shape && scales ? *shape * Ratio{height, width} : std::nullopt;
   if (wanted) {
     Ratio ratio = *wanted;
     if (gst_structure_has_field(out, ratio_field)) {
@@ -121,7 +121,7 @@ GstCaps* fixate_output(const Element& e, const GstCaps* in, GstCaps* other) {
   const GstStructure* from = gst_caps_get_structure(in, 0);
   GstStructure* to = gst_caps_get_structure(other, 0);
   choose_format(from, to);
-  if (e.output_size && !e.keeps_pixel_shape) choose_size(from, to);
+  if (e.output_size) choose_size(from, to, e.scales());
   if (!e.converts_color) fixate_range(e, in, other);
   other = gst_caps_fixate(other);
   if (e.converts_color) keep_colorimetry(in, other);

@@ -204,7 +204,7 @@ void set_size(const CapsMapping& m, GstStructure* s) {
     gst_structure_set(s, "width", GST_TYPE_INT_RANGE, 1, G_MAXINT, "height", GST_TYPE_INT_RANGE, 1, G_MAXINT, nullptr);
   else
     gst_structure_set(s, "width", G_TYPE_INT, size.width, "height", G_TYPE_INT, size.height, nullptr);
-  if (m.element.keeps_pixel_shape) return;
+  if (!m.element.scales()) return;
   // Open also where the input has none: the base class does not ask downstream about caps that are fixed.
   if (gst_structure_has_field(s, "pixel-aspect-ratio") || (!size.empty() && gst_structure_has_name(s, "video/x-raw")))
     gst_structure_set(s, "pixel-aspect-ratio", GST_TYPE_FRACTION_RANGE, 1, G_MAXINT, G_MAXINT, 1, nullptr);

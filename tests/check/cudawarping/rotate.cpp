@@ -92,6 +92,10 @@ void sizes() {
   for (const auto& [angle, size] : all) {
     apply_settings(h.element(), "size=fit angle=" + angle);
     const cv::Size got = h.run(in, Storage::plain).planes[0].size();
+    int num = 1, den = 1;
+    const Ref<GstCaps> caps(h.output_caps());
+    gst_structure_get_fraction(gst_caps_get_structure(caps, 0), "pixel-aspect-ratio", &num, &den);
+    require(num == den, "the pixels are not square any more");
     require(got == size, angle + " degrees give " + std::to_string(got.width) + "x" + std::to_string(got.height));
   }
 }
