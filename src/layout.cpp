@@ -155,6 +155,8 @@ Layout Layout::compact() const {
                             static_cast<guint>(height));
   info.colorimetry = video.colorimetry;
   info.chroma_site = video.chroma_site;
+  info.par_n = video.par_n;
+  info.par_d = video.par_d;
   return *from_video_info(info);
 }
 
