@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <opencv2/cudafilters.hpp>
-#include <opencv2/imgproc.hpp>
+#include <array>
 
 #include "gst/framework/element.hpp"
 #include "gst/framework/enums.hpp"
+#include "neighbourhood.hpp"
 
 namespace gstcv {
 namespace {
 
-constexpr int max_ksize = 31;
 constexpr Rule odd_or_zero{"must be odd, or 0 to follow from sigma",
                            [](double v) { return v == 0 || static_cast<int>(v) % 2 != 0; }};
 
@@ -16,12 +15,12 @@ struct GaussianFilter {
   Size ksize{5, 5};
   double sigma1 = 0, sigma2 = 0;
   int row_border_mode = cv::BORDER_DEFAULT, column_border_mode = cv::BORDER_DEFAULT;
-  Memo<Ptr<cv::cuda::Filter>> filter;
+  Memo<std::array<Mat, 2>> weights;
 
   std::string check(const Layout& in) const {
     const Size size = effective_ksize(CV_MAT_DEPTH(in.type()));
     if (size.width <= 0 || size.height <= 0) return "ksize and sigma1 are both 0; set one of them";
-    if (size.width > max_ksize || size.height > max_ksize)
+    if (size.width > kernels::most_taps || size.height > kernels::most_taps)
       return "sigma needs a kernel of " + std::to_string(std::max(size.width, size.height)) +
              ", more than 31; set ksize or a smaller sigma";
     return {};
@@ -29,14 +28,17 @@ struct GaussianFilter {
   bool identity(const Layout&, const Layout&) const { return ksize == Size(1, 1); }
 
   void gpu(const GpuMat& in, GpuMat& out, GpuStream& stream) {
-    filter
-        .get(
-            [&] {
-              return cv::cuda::createGaussianFilter(in.type(), in.type(), effective_ksize(in.depth()), sigma1, sigma2,
-                                                    row_border_mode, column_border_mode);
-            },
-            in.type(), ksize.width, ksize.height, sigma1, sigma2, row_border_mode, column_border_mode)
-        ->apply(in, out, stream);
+    const Size size = effective_ksize(in.depth());
+    const auto& [row, column] = weights.get(
+        [&] {
+          return std::array{cv::getGaussianKernel(size.width, sigma1, CV_32F),
+                            cv::getGaussianKernel(size.height, sigma2 > 0 ? sigma2 : sigma1, CV_32F)};
+        },
+        size.width, size.height, sigma1, sigma2);
+    const kernels::Surroundings around{
+        static_cast<kernels::Border>(row_border_mode), static_cast<kernels::Border>(column_border_mode), {}};
+    kernels::separable_gpu(depth_of(in.depth()), in.channels(), plane_of(in), plane_of(out), window_of(size, -1, -1),
+                           row.ptr<float>(), column.ptr<float>(), around, queue_of(stream));
   }
 
   void cpu(const Mat& in, Mat& out) const {
@@ -71,7 +73,7 @@ struct GaussianFilter {
 extern const Element gaussianfilter =
     filter<GaussianFilter>("cudagaussianfilter", "CUDA Gaussian filter")
         .same(types({CV_8U, CV_16U, CV_16S, CV_32S, CV_32F}, {1, 3, 4}))
-        .property("ksize", &GaussianFilter::ksize, {0, max_ksize}, "Kernel size in pixels, odd; 0: from sigma",
+        .property("ksize", &GaussianFilter::ksize, {0, kernels::most_taps}, "Kernel size in pixels, odd; 0: from sigma",
                   odd_or_zero)
         .property("sigma1", &GaussianFilter::sigma1, {0, 100}, "Standard deviation in x, in pixels; 0: from ksize")
         .property("sigma2", &GaussianFilter::sigma2, {0, 100}, "Standard deviation in y, in pixels; 0: as sigma1")

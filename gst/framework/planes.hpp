@@ -19,6 +19,7 @@ inline kernels::Depth depth_of(int depth) {
   return depth == CV_8U    ? kernels::Depth::u8
          : depth == CV_16U ? kernels::Depth::u16
          : depth == CV_16S ? kernels::Depth::s16
+         : depth == CV_32S ? kernels::Depth::s32
                            : kernels::Depth::f32;
 }
 

@@ -25,15 +25,9 @@ void box_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, cons
   job.half = n / 2;
   job.shift = static_cast<std::uint32_t>(std::bit_width(n)) - 1;
   job.multiplier = static_cast<std::uint32_t>((std::uint64_t{1} << (31 + job.shift)) / n + 1);
-  const auto launch = [&]<typename T, int CN>() {
+  with_type<std::uint8_t, std::uint16_t>(depth, channels, [&]<typename T, int CN>() {
     launch_separable<T, CN, Mean>(job, src, dst, window, row, column, around, stream);
-  };
-  if (depth == Depth::u8)
-    with_channels<std::uint8_t>(channels, launch);
-  else if (depth == Depth::u16)
-    with_channels<std::uint16_t>(channels, launch);
-  else
-    throw std::invalid_argument("filter: a depth that it does not have");
+  });
   check_launch();
 }
 

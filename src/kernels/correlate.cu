@@ -144,7 +144,7 @@ void launch_small(Depth depth, int channels, const Plane& src, const Plane& dst,
   for (int y = 0; y < window.height; ++y)
     for (int x = 0; x < window.width; ++x)
       job.weight[RADIUS - window.anchor_y + y][RADIUS - window.anchor_x + x] = weights[y * window.width + x];
-  with_type(depth, channels, [&]<typename T, int CN>() {
+  with_type<std::uint8_t, std::uint16_t, float>(depth, channels, [&]<typename T, int CN>() {
     const int reach = group * halo<RADIUS, CN>;
     fill<T>(job, CN, src, dst, around, reach, RADIUS, tile_columns - 2 * reach, group);
     small_kernel<T, CN, RADIUS><<<blocks(job), threads, 0, stream>>>(job);
@@ -157,7 +157,7 @@ void launch_large(Depth depth, int channels, const Plane& src, const Plane& dst,
   job.chunks = (window.width + chunk - 1) / chunk;
   job.height_taps = window.height;
   for (int y = 0; y < window.height; ++y) std::copy_n(weights + y * window.width, window.width, job.weight[y]);
-  with_type(depth, channels, [&]<typename T, int CN>() {
+  with_type<std::uint8_t, std::uint16_t, float>(depth, channels, [&]<typename T, int CN>() {
     fill<T>(job, CN, src, dst, around, window.anchor_x * CN, window.anchor_y, tile_columns - job.chunks * chunk * CN,
             group);
     large_kernel<T, CN><<<blocks(job), threads, 0, stream>>>(job);

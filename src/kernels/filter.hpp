@@ -33,7 +33,7 @@ struct Window {
 void correlate_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, const Window& window,
                    const float* weights, const Surroundings& around, CUstream_st* stream);
 
-// A kernel that is the product of a row and a column of weights. 8U, 16U, 32F.
+// A kernel that is the product of a row and a column of weights. All depths.
 void separable_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, const Window& window,
                    const float* row, const float* column, const Surroundings& around, CUstream_st* stream);
 

@@ -75,7 +75,7 @@ inline dim3 blocks(const Job& job) {
 }
 
 inline void check_arguments(Depth depth, int channels, const Plane& src, const Plane& dst, const Window& window) {
-  const auto bytes = static_cast<std::size_t>(channels) * (depth == Depth::u8 ? 1 : depth == Depth::f32 ? 4 : 2);
+  const auto bytes = static_cast<std::size_t>(channels) * bytes_of(depth);
   if (channels != 1 && channels != 3 && channels != 4) throw std::invalid_argument("filter: needs 1, 3 or 4 channels");
   if (src.width < 1 || src.height < 1 || src.width != dst.width || src.height != dst.height || src.width > (1 << 28) ||
       src.height > 65535 * tile_rows)
@@ -109,15 +109,17 @@ void with_channels(int channels, F&& f) {
     f.template operator()<T, 4>();
 }
 
-template <typename F>
+template <typename T>
+constexpr Depth depth_of = std::is_same_v<T, std::uint8_t>    ? Depth::u8
+                           : std::is_same_v<T, std::uint16_t> ? Depth::u16
+                           : std::is_same_v<T, std::int16_t>  ? Depth::s16
+                           : std::is_same_v<T, std::int32_t>  ? Depth::s32
+                                                              : Depth::f32;
+
+// The same with the one of the types that has this depth.
+template <typename... Types, typename F>
 void with_type(Depth depth, int channels, F&& f) {
-  if (depth == Depth::u8)
-    with_channels<std::uint8_t>(channels, f);
-  else if (depth == Depth::u16)
-    with_channels<std::uint16_t>(channels, f);
-  else if (depth == Depth::f32)
-    with_channels<float>(channels, f);
-  else
+  if (!((depth == depth_of<Types> && (with_channels<Types>(channels, f), true)) || ...))
     throw std::invalid_argument("filter: a depth that it does not have");
 }
 
@@ -146,6 +148,8 @@ struct alignas(group * sizeof(T)) Group {
       return __uint_as_float(word[j]);
     else if constexpr (std::is_same_v<T, std::uint8_t>)
       return __uint_as_float(__byte_perm(word[0], power, 0x7440 + j)) - 8388608.f;
+    else if constexpr (std::is_signed_v<T>)
+      return static_cast<float>(static_cast<T>(bits(j)));
     else
       return __uint_as_float(__byte_perm(word[j / 2], power, j % 2 ? 0x7432 : 0x7410)) - 8388608.f;
   }
@@ -157,7 +161,12 @@ struct alignas(group * sizeof(T)) Group {
       word[1] = __byte_perm(value[2], value[3], 0x5410);
     } else {
 #pragma unroll
-      for (int j = 0; j < group; ++j) word[j] = __float_as_uint(value[j]);
+      for (int j = 0; j < group; ++j) {
+        if constexpr (std::is_same_v<T, float>)
+          word[j] = __float_as_uint(value[j]);
+        else
+          word[j] = static_cast<std::uint32_t>(value[j]);
+      }
     }
   }
 };
@@ -239,10 +248,9 @@ class GroupColumn {
         for (int j = 0; j < group; ++j) {
           bits[i][j] = constant_.bits(j);
           if (row >= 0 && offset_[j] >= 0) {
-            if constexpr (sizeof(T) == 4)
-              bits[i][j] = *reinterpret_cast<const std::uint32_t*>(at(job, row, j));
-            else
-              bits[i][j] = *reinterpret_cast<const std::make_unsigned_t<T>*>(at(job, row, j));
+            using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t,
+                                            std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint8_t>>;
+            bits[i][j] = *reinterpret_cast<const Bits*>(at(job, row, j));
           }
         }
       }

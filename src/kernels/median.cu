@@ -204,7 +204,7 @@ void launch_sorted(const Job& job, int window, cudaStream_t stream) {
 }  // namespace
 
 void median_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, int window, CUstream_st* stream) {
-  if (depth == Depth::s16 || channels < 1 || channels > 4 || src.width < 1 || src.height < 1 ||
+  if (depth == Depth::s16 || depth == Depth::s32 || channels < 1 || channels > 4 || src.width < 1 || src.height < 1 ||
       src.width != dst.width || src.height != dst.height)
     throw std::invalid_argument("median: needs two planes of one size, of u8, u16 or f32 and 1 to 4 channels");
   if (window < 3 || window % 2 == 0 || window > most_median_window(depth))

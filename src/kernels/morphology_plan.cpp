@@ -197,7 +197,7 @@ MorphPlan plan_morphology(Depth depth, int channels, Morph operation, const Stru
   const auto side_ok = [](int side, int anchor) {
     return side >= 1 && side <= most_structure_side && anchor >= 0 && anchor < side;
   };
-  if (depth == Depth::s16 || channels < 1 || channels > 4)
+  if (depth == Depth::s16 || depth == Depth::s32 || channels < 1 || channels > 4)
     throw std::invalid_argument("morphology: needs u8, u16 or f32 and 1 to 4 channels");
   if (!side_ok(s.width, s.anchor_x) || !side_ok(s.height, s.anchor_y) || iterations < 1 ||
       s.members.size() != static_cast<std::size_t>(s.width) * static_cast<std::size_t>(s.height) ||
@@ -206,7 +206,7 @@ MorphPlan plan_morphology(Depth depth, int channels, Morph operation, const Stru
 
   auto plan = std::make_shared<Plan>();
   plan->depth = depth;
-  plan->pixel_bytes = channels * (depth == Depth::u8 ? 1 : depth == Depth::u16 ? 2 : 4);
+  plan->pixel_bytes = channels * static_cast<int>(bytes_of(depth));
   const std::vector<Stage> erosion = stages_of(s, iterations, plan->pixel_bytes);
   std::vector<Stage> dilation = erosion;
   for (Stage& stage : dilation) stage.dilates = true;

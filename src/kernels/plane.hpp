@@ -6,7 +6,10 @@
 
 namespace gstcv::kernels {
 
-enum class Depth { u8, u16, s16, f32 };
+enum class Depth { u8, u16, s16, f32, s32 };
+constexpr std::size_t bytes_of(Depth depth) {
+  return depth == Depth::u8 ? 1 : depth == Depth::u16 || depth == Depth::s16 ? 2 : 4;
+}
 
 // A plane of interleaved pixels: width and height in pixels, step in bytes.
 struct Plane {

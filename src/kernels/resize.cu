@@ -126,7 +126,7 @@ void resize_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, I
           plan.x,
           plan.y};
   job.rows = strip_rows(job, 32 * columns_per_thread, plan.taps > 0 ? most_rows : 8);
-  job.wide_stores = aligned_for(job, (depth == Depth::u8 ? 1 : depth == Depth::f32 ? 4 : 2) * columns_per_thread);
+  job.wide_stores = aligned_for(job, bytes_of(depth) * columns_per_thread);
 
   if (plan.taps == 0) {
     launch_average(depth, plan.integer_boxes, job, stream);

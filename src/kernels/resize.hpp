@@ -17,10 +17,11 @@ enum class Interpolation { nearest, linear, cubic, area, lanczos4 };
 enum class Sampling { centre, corner };
 
 // Resizes src, scaled to the size of dst, into rows [row_begin, row_end) of dst; stands for cv::resize and, with
-// Sampling::corner, for cv::cuda::resize. 1 to 4 channels of any depth. src and dst must not overlap; step and data
-// are multiples of the element size. Borders are replicated. Each destination value is rounded to the nearest integer
-// and saturated. 8-bit centre results use cv::resize's 11-bit weights, so that they equal it: exactly for nearest and
-// linear, but for rare ties elsewhere. Throws std::invalid_argument for a size, channel count or step that cannot be.
+// Sampling::corner, for cv::cuda::resize. 1 to 4 channels of any depth but s32. src and dst must not overlap; step and
+// data are multiples of the element size. Borders are replicated. Each destination value is rounded to the nearest
+// integer and saturated. 8-bit centre results use cv::resize's 11-bit weights, so that they equal it: exactly for
+// nearest and linear, but for rare ties elsewhere. Throws std::invalid_argument for a size, channel count or step that
+// cannot be.
 void resize_cpu(Depth depth, int channels, const Plane& src, const Plane& dst, Interpolation interpolation,
                 Sampling sampling, int row_begin, int row_end);
 

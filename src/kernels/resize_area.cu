@@ -81,7 +81,7 @@ void launch_average(Depth depth, bool integer_boxes, const Job& job, cudaStream_
       return launch<std::uint16_t>(integer_boxes, job, stream);
     case Depth::s16:
       return launch<std::int16_t>(integer_boxes, job, stream);
-    case Depth::f32:
+    default:
       return launch<float>(integer_boxes, job, stream);
   }
 }

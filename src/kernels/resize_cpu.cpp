@@ -141,7 +141,7 @@ void resize_cpu(Depth depth, int channels, const Plane& src, const Plane& dst, I
       return resize_rows<std::uint16_t>(job);
     case Depth::s16:
       return resize_rows<std::int16_t>(job);
-    case Depth::f32:
+    default:
       return resize_rows<float>(job);
   }
 }

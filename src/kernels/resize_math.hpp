@@ -38,7 +38,8 @@ inline Plan make_plan(Depth depth, int channels, const Plane& src, const Plane& 
                       Sampling sampling) {
   if (channels < 1 || channels > 4 || src.width < 1 || src.height < 1 || dst.width < 1 || dst.height < 1)
     throw std::invalid_argument("resize: needs 1 to 4 channels and planes that are not empty");
-  const auto bytes = static_cast<std::size_t>(channels) * (depth == Depth::u8 ? 1 : depth == Depth::f32 ? 4 : 2);
+  if (depth == Depth::s32) throw std::invalid_argument("resize: has no 32-bit integers");
+  const auto bytes = static_cast<std::size_t>(channels) * bytes_of(depth);
   if (src.step < src.width * bytes || dst.step < dst.width * bytes)
     throw std::invalid_argument("resize: a step is shorter than its row");
 

@@ -29,9 +29,9 @@ struct WarpStyle {
 };
 
 // Stands for cv::remap and cv::warpAffine with an inverse map, in floating point: those round places to 1/32 pixel.
-// 1, 3 or 4 channels of any depth. src and dst must not overlap; steps and data are multiples of the element size.
-// Nearest rounds a place in a map to the nearest whole one, ties to even, as cv::remap does; an affine one's ties go
-// up. Each value is rounded to the nearest integer and saturated. Rows [row_begin, row_end) of dst are written.
+// 1, 3 or 4 channels of any depth but s32. src and dst must not overlap; steps and data are multiples of the element
+// size. Nearest rounds a place in a map to the nearest whole one, ties to even, as cv::remap does; an affine one's ties
+// go up. Each value is rounded to the nearest integer and saturated. Rows [row_begin, row_end) of dst are written.
 // Throws std::invalid_argument for sizes, channels, steps, interpolations and matrices that cannot be.
 void warp_cpu(Depth depth, int channels, const Plane& src, const Plane& dst, const Coordinates& coordinates,
               const WarpStyle& style, int row_begin, int row_end);

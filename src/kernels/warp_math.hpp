@@ -114,7 +114,8 @@ GSTCV_HOST_DEVICE void sample(const Source<T, CN>& source, const Taps<TAPS>& x, 
 // Throws for what cannot be.
 inline void check_planes(Depth depth, int channels, const Plane& src, const Plane& dst,
                          const Coordinates& coordinates) {
-  const auto bytes = static_cast<std::size_t>(channels) * (depth == Depth::u8 ? 1 : depth == Depth::f32 ? 4 : 2);
+  if (depth == Depth::s32) throw std::invalid_argument("warp: has no 32-bit integers");
+  const auto bytes = static_cast<std::size_t>(channels) * bytes_of(depth);
   if ((channels != 1 && channels != 3 && channels != 4) || src.width < 1 || src.height < 1 || dst.width < 1 ||
       dst.height < 1)
     throw std::invalid_argument("warp: needs 1, 3 or 4 channels and planes that are not empty");
@@ -192,7 +193,7 @@ void dispatch(Depth depth, int channels, const Plane& src, const Plane& dst, con
       return with_type(std::uint16_t());
     case Depth::s16:
       return with_type(std::int16_t());
-    case Depth::f32:
+    default:
       return with_type(float());
   }
 }

@@ -66,12 +66,10 @@ inline cv::Mat correlate(const cv::Mat& in, const cv::Mat& kernel, cv::Point anc
       for (int x = 0; x < in.cols; x++) columns.push_back(inside(x + i - anchor.x, in.cols, border));
       for (int y = 0; y < in.rows; y++) {
         const int row = inside(y + j - anchor.y, in.rows, border);
-        for (int x = 0; x < in.cols; x++) {
-          const int col = columns[static_cast<std::size_t>(x)];
-          for (int c = 0; c < cn; c++)
-            out.ptr<double>(y)[x * cn + c] +=
-                w * (row < 0 || col < 0 ? constant[c] : wide.ptr<double>(row)[col * cn + c]);
-        }
+        const double* from = row < 0 ? nullptr : wide.ptr<double>(row);
+        double* to = out.ptr<double>(y);
+        for (const int col : columns)
+          for (int c = 0; c < cn; c++) *to++ += w * (from && col >= 0 ? from[col * cn + c] : constant[c]);
       }
     }
   return out;
