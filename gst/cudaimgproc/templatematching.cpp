@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
+#include <cstring>
 #include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/cudaarithm.hpp>
 #include <opencv2/cudaimgproc.hpp>
@@ -12,6 +13,8 @@
 
 namespace gstcv {
 namespace {
+
+using kernels::Extrema;
 
 const GEnumValue method_values[] = {
     {cv::TM_SQDIFF, "Sum of the squared differences; 0 is best", "sqdiff"},
@@ -112,12 +115,19 @@ struct TemplateMatching {
       match_bytes(image, templ, scores, stream);
       prepared = !from_pad;
     }
-    cv::cuda::findMinMaxLoc(scores, v[0], v[1], cv::noArray(), stream);
+    if (workspace.empty()) {
+      workspace.create(1, static_cast<int>(kernels::extrema_workspace()), CV_8UC1);
+      workspace.setTo(cv::Scalar::all(0), stream);
+    }
+    v[0].create(1, sizeof(Extrema), CV_8UC1);
+    auto* const found = reinterpret_cast<Extrema*>(v[0].data);
+    CUstream_st* const s = cv::cuda::StreamAccessor::getStream(stream);
+    kernels::find_extrema(kernels::Number::f32, scores.data, scores.step, nullptr, 0, scores.cols, scores.rows,
+                          workspace.data, found, s);
     if (f.out.empty() || wanted) return;
     const Scale scale = scale_of(method);
     kernels::scores_to_gray(plane(scores), plane(f.out[0].planes[0]), scale.best, scale.worst,
-                            scale.fixed ? nullptr : v[0].ptr<float>(), small_is_best(),
-                            cv::cuda::StreamAccessor::getStream(stream));
+                            scale.fixed ? nullptr : found, small_is_best(), s);
   }
 
   void cpu(Frames<Mat>& f, Values<Mat>& v) {
@@ -129,28 +139,27 @@ struct TemplateMatching {
     Mat scores;
     const int ignored = ignored_channel(image.layout);
     cv::matchTemplate(without(image.planes[0], ignored), without(templ, ignored), scores, method);
-    v[0].create(2, 1, CV_32FC1);
-    v[1].create(2, 1, CV_32SC1);
-    double low = 0, high = 0;
-    cv::Point low_place, high_place;
-    cv::minMaxLoc(scores, &low, &high, &low_place, &high_place);
-    v[0].at<float>(0) = static_cast<float>(low);
-    v[0].at<float>(1) = static_cast<float>(high);
-    v[1].at<int>(0) = low_place.x < 0 ? -1 : low_place.y * places.width + low_place.x;
-    v[1].at<int>(1) = high_place.x < 0 ? -1 : high_place.y * places.width + high_place.x;
+    Extrema found{};
+    cv::Point low, high;
+    cv::minMaxLoc(scores, &found.min, &found.max, &low, &high);
+    found.min_place = low.x < 0 ? -1 : low.y * scores.cols + low.x;
+    found.max_place = high.x < 0 ? -1 : high.y * scores.cols + high.x;
+    v[0].create(1, sizeof(Extrema), CV_8UC1);
+    std::memcpy(v[0].data, &found, sizeof found);
     if (f.out.empty()) return;
     Mat& out = f.out[0].planes[0];
     if (out.type() == CV_32FC1)
       scores.copyTo(out);
     else
-      paint(scores, v[0], out);
+      paint(scores, found, out);
   }
 
   void result(const Values<Mat>& v, Result& r) const {
-    const int best = small_is_best() ? 0 : 1;
-    const int place = v[1].at<int>(best);
+    Extrema found{};
+    std::memcpy(&found, v[0].data, sizeof found);
+    const int place = small_is_best() ? found.min_place : found.max_place;
     if (place < 0) return;  // floats that are no numbers
-    r.set("score", static_cast<double>(v[0].at<float>(best)));
+    r.set("score", small_is_best() ? found.min : found.max);
     r.set("x", place % places.width);
     r.set("y", place / places.width);
     r.set("template-width", size.width);
@@ -254,11 +263,11 @@ struct TemplateMatching {
     cv::mixChannels(&m, 1, &out, 1, pairs.data(), 3);
     return out;
   }
-  void paint(const Mat& scores, const Mat& range, Mat& gray) const {
+  void paint(const Mat& scores, const Extrema& range, Mat& gray) const {
     Scale s = scale_of(method);
     if (!s.fixed) {
-      s.best = range.at<float>(small_is_best() ? 0 : 1);
-      s.worst = range.at<float>(small_is_best() ? 1 : 0);
+      s.best = static_cast<float>(small_is_best() ? range.min : range.max);
+      s.worst = static_cast<float>(small_is_best() ? range.max : range.min);
     }
     for (int y = 0; y < gray.rows; y++)
       for (int x = 0; x < gray.cols; x++) {
@@ -272,7 +281,7 @@ struct TemplateMatching {
   Memo<GpuMat> on_device;
   Memo<Ptr<cv::cuda::TemplateMatching>> floats;
   Ptr<cv::cuda::Convolution> convolution;
-  GpuMat own_scores, sums, words, window_sums, window_squares, image_floats, templ_floats, correlation;
+  GpuMat own_scores, workspace, sums, words, window_sums, window_squares, image_floats, templ_floats, correlation;
   Size size, places;  // of the template; of the scores
   bool into_map = false;
   bool prepared = false;  // sums, words and templ_floats are the template's
@@ -299,8 +308,8 @@ extern const Element templatematching =
              "the best one. With output=map the scores come out, one for each place of the template's upper left "
              "corner: as 32FC1, or as GRAY8 in which the normed methods are white where the template fits perfectly "
              "(0 with sqdiff-normed, else 1) and black at 1 or 0 or less; of the others the frame's best score is "
-             "white and its worst black. Of four video channels the three colours are compared. Of several best "
-             "places any may be named. draw=true frames the best match, or marks it in the map.",
+             "white and its worst black. Of four video channels the three colours are compared. Of equally good "
+             "places the first is named, row by row. draw=true frames the best match, or marks it in the map.",
              "videotestsrc pattern=ball ! cudatemplatematching name=m draw=true ! videoconvert ! autovideosink "
              "videotestsrc pattern=ball num-buffers=1 ! video/x-raw,width=40,height=40 ! m.template");
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "extrema.hpp"
 #include "resize.hpp"
 
 namespace gstcv::kernels {
@@ -59,9 +60,9 @@ void match_from_correlation(const Pixels& image, const Plane& correlation, const
                             int templ_height, const Windows& windows, Match method, const Plane& map,
                             CUstream_st* stream);
 
-// Scores as gray levels: 255 at `best` and 0 at `worst`; values beyond them too. With `range`, the smallest and largest
-// score in GPU memory, these take the place of best and worst (in the order that the method asks for).
-void scores_to_gray(const Plane& map, const Plane& gray, float best, float worst, const float* range,
+// Scores as gray levels: 255 at `best` and 0 at `worst`; values beyond them too. With `range`, the extremes of the
+// scores in GPU memory, these take the place of best and worst, the smallest score being best or worst.
+void scores_to_gray(const Plane& map, const Plane& gray, float best, float worst, const Extrema* range,
                     bool small_is_best, CUstream_st* stream);
 
 }  // namespace gstcv::kernels

@@ -202,12 +202,12 @@ __global__ void __launch_bounds__(threads) finish(const Score s, const Plane cor
 }
 
 __global__ void __launch_bounds__(threads)
-    paint(const Plane map, const Plane gray, float best, float worst, const float* range, bool small_is_best) {
+    paint(const Plane map, const Plane gray, float best, float worst, const Extrema* range, bool small_is_best) {
   const int x = blockIdx.x * threads + threadIdx.x;
   if (x >= map.width) return;
   if (range) {
-    best = range[small_is_best ? 0 : 1];
-    worst = range[small_is_best ? 1 : 0];
+    best = static_cast<float>(small_is_best ? range->min : range->max);
+    worst = static_cast<float>(small_is_best ? range->max : range->min);
   }
   for (int y = blockIdx.y; y < map.height; y += gridDim.y) {
     const float value = reinterpret_cast<const float*>(static_cast<const unsigned char*>(map.data) + y * map.step)[x];
@@ -299,7 +299,7 @@ void match_from_correlation(const Pixels& image, const Plane& correlation, const
   check_launch("scores");
 }
 
-void scores_to_gray(const Plane& map, const Plane& gray, float best, float worst, const float* range,
+void scores_to_gray(const Plane& map, const Plane& gray, float best, float worst, const Extrema* range,
                     bool small_is_best, CUstream_st* stream) {
   paint<<<grid_for(map.width, map.height), threads, 0, stream>>>(map, gray, best, worst, range, small_is_best);
   check_launch("gray levels");
