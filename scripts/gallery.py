@@ -28,6 +28,7 @@ AFTER = {
     "cudaflip": "PHOTO ! cudaflip flip-code=horizontal ! JPEG",
     "cudagaussianfilter": "PHOTO ! cudagaussianfilter ksize=15 sigma1=4 ! JPEG",
     "cudamedianfilter": "PHOTO ! cudamedianfilter window-size=9 ! JPEG",
+    "cudahoughcircles": "PHOTO ! video/x-raw,format=I420 ! cudahoughcircles votes-threshold=28 min-radius=15 max-radius=26 draw=true ! JPEG",
     "cudalaplacianfilter": "PHOTO ! video/x-raw,format=GRAY8 ! cudalaplacianfilter scale=3 ! JPEG",
     "cudalinearfilter": "PHOTO ! video/x-raw,format=BGRx ! cudalinearfilter preset=emboss ! JPEG",
     "cudamerge": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s "
@@ -39,17 +40,18 @@ AFTER = {
     "cudarotate": "PHOTO ! cudarotate angle=20 size=fit ! cudaresize width=320 interpolation=area ! JPEG",
     "cudasobelfilter": "PHOTO ! video/x-raw,format=GRAY8 ! cudasobelfilter dx=1 ! JPEG",
     "cudasplit": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s s.src_2 ! queue ! JPEG",
+    "cudatemplatematching": "PHOTO ! cudatemplatematching name=m draw=true ! JPEG PHOTO ! videocrop right=245 top=170 bottom=10 ! m.template",
     "cudathreshold": "PHOTO ! video/x-raw,format=GRAY8 ! cudathreshold otsu=true ! JPEG",
 }
 # Where fruits.jpg shows too little. The second picture gets the size of fruits.jpg.
-PHOTOS = {"cudaequalizehist": "home.jpg", "cudacanny": "home.jpg", "cudaremap": "left01.jpg"}
+PHOTOS = {"cudahoughcircles": "smarties.png", "cudaequalizehist": "home.jpg", "cudacanny": "home.jpg", "cudaremap": "left01.jpg"}
 OTHER = "baboon.jpg"
 
 
 def launch(pipeline, samples, name, target, quality):
     def picture(file, size):
         return (
-            f'filesrc location="{os.path.join(samples, file)}" ! jpegdec ! videoconvertscale add-borders=false ! '
+            f'filesrc location="{os.path.join(samples, file)}" ! decodebin ! videoconvertscale add-borders=false ! '
             f"video/x-raw,format=BGR,{size},pixel-aspect-ratio=1/1 ! videoconvert"
         )
 

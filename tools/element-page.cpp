@@ -171,6 +171,9 @@ std::string properties_section(const Element& e) {
 // --- the rest ----------------------------------------------------------------------------------------------
 
 std::string kind_text(const Element& e) {
+  if (e.passes_by_settings)
+    return "analyzer with more inputs: passes the first image on and attaches what it found, or gives an image made of "
+           "that";
   if (e.kind == Kind::combiner && e.passes_input)
     return "analyzer with more inputs: passes the first image on and attaches what it found";
   switch (e.kind) {

@@ -311,6 +311,6 @@ extern const Element templatematching =
              "white and its worst black. Of four video channels the three colours are compared. Of equally good "
              "places the first is named, row by row. draw=true frames the best match, or marks it in the map.",
              "videotestsrc pattern=ball ! cudatemplatematching name=m draw=true ! videoconvert ! autovideosink "
-             "videotestsrc pattern=ball num-buffers=1 ! video/x-raw,width=40,height=40 ! m.template");
+             "videotestsrc pattern=ball num-buffers=1 ! video/x-raw(ANY),width=40,height=40 ! m.template");
 
 }  // namespace gstcv

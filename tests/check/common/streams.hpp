@@ -10,7 +10,8 @@ namespace gstcv::check {
 
 class Streams {
  public:
-  // Pads by their names, with the format or mat type that an output takes after a colon ("src:BGR"). Settings as in a launch line.
+  // Pads by their names, with the format or mat type that an output takes after a colon ("src:BGR"). Settings as in a
+  // launch line.
   Streams(const std::string& element, const std::string& settings, const std::vector<std::string>& inputs,
           const std::vector<std::string>& outputs = {"src"});
   ~Streams();

@@ -25,12 +25,13 @@ std::vector<int> compared(const std::string& format) {
 }
 
 constexpr const char* tolerance_reason = "sums in floats, by Fourier transforms on the CPU and for large templates";
-constexpr double tolerance = 1e-3;
+constexpr double tolerance = 1e-3, float_tolerance = 1e-4, integer_tolerance = 1e-5;
 
 void require_scores(const cv::Mat& got, const cv::Mat& image, const cv::Mat& templ, const std::string& format,
                     int method, const std::string& what) {
   require(got.type() == CV_32FC1 && got.cols == image.cols - templ.cols + 1 && got.rows == image.rows - templ.rows + 1,
           what + ": a map of another size or type");
+  const double allowed = normed(method) ? tolerance : image.depth() == CV_32F ? float_tolerance : integer_tolerance;
   for (int y = 0; y < got.rows; y++)
     for (int x = 0; x < got.cols; x++) {
       const Score want = score(image, templ, compared(format), method, x, y);
@@ -39,7 +40,7 @@ void require_scores(const cv::Mat& got, const cv::Mat& image, const cv::Mat& tem
         require(std::isfinite(g), what + ": not finite");
         continue;
       }
-      require(std::abs(g - want.value) <= (normed(method) ? tolerance : 1e-5) * want.size,
+      require(std::abs(g - want.value) <= allowed * want.size,
               what + ": " + std::to_string(g) + " instead of " + std::to_string(want.value) + " at " +
                   std::to_string(x) + "," + std::to_string(y) + " (" + tolerance_reason + ")");
     }
@@ -139,7 +140,8 @@ void best_match() {
         for (int u = 0; u <= 96; u++) {
           const Score other = score(image.planes[0], templ.planes[0], compared(format), method, u, v);
           const double gain = small_is_best(method) ? here.value - other.value : other.value - here.value;
-          require(gain <= 1e-5 * other.size, what + ": a better one at " + std::to_string(u) + "," + std::to_string(v));
+          require(gain <= integer_tolerance * other.size,
+                  what + ": a better one at " + std::to_string(u) + "," + std::to_string(v));
         }
     }
 }
