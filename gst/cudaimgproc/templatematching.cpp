@@ -88,7 +88,8 @@ struct TemplateMatching {
     return {inputs[0].width - templ.width + 1, inputs[0].height - templ.height + 1};
   }
 
-  [[nodiscard]] std::string check(const Layout&) const {
+  [[nodiscard]] std::string check(const Layout& image) const {
+    if (static_cast<long long>(image.width) * image.height > 1 << 28) return "the image is larger than 268 megapixels";
     if (!template_location.empty()) (void)picture();
     return {};
   }
@@ -272,7 +273,7 @@ struct TemplateMatching {
     for (int y = 0; y < gray.rows; y++)
       for (int x = 0; x < gray.cols; x++) {
         const float level = s.best == s.worst ? 1 : (scores.at<float>(y, x) - s.worst) / (s.best - s.worst);
-        gray.at<uchar>(y, x) = static_cast<uchar>(cvRound(std::clamp(level, 0.F, 1.F) * 255));
+        gray.at<uchar>(y, x) = static_cast<uchar>(cvRound(std::min(std::max(0.F, level), 1.F) * 255));
       }
   }
 
