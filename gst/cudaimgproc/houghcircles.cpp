@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/kernels/canny.hpp"
 #include "src/kernels/hough_circles.hpp"
 
@@ -13,11 +13,6 @@ namespace {
 using kernels::Centre;
 using kernels::EdgePoint;
 using kernels::Radii;
-
-template <class M>
-kernels::Plane plane(const M& m) {
-  return {m.data, m.step, m.cols, m.rows};
-}
 
 struct HoughCircles {
   double dp = 1, min_dist = 20;
@@ -32,7 +27,7 @@ struct HoughCircles {
   }
 
   void gpu(const GpuMat& image, Values<GpuMat>& v, GpuStream& stream) {
-    CUstream_st* const s = cv::cuda::StreamAccessor::getStream(stream);
+    CUstream_st* const s = queue_of(stream);
     const kernels::CircleSettings settings = all_settings();
     const kernels::CellGrid grid = kernels::circle_cells(image.cols, image.rows, settings.dp);
     cv::cuda::createContinuous(image.rows, kernels::canny_scratch_width(image.cols), CV_32SC1, labels);
@@ -43,10 +38,10 @@ struct HoughCircles {
     if (counts.empty()) counts.create(1, 1, CV_32SC1);
 
     const kernels::Plane edge_plane{edges.data, edges.step, image.cols, image.rows};
-    kernels::canny_gpu(plane(image), edge_plane, {low_threshold(), high_threshold()}, labels.ptr<unsigned>(), s);
+    kernels::canny_gpu(plane_of(image), edge_plane, {low_threshold(), high_threshold()}, labels.ptr<unsigned>(), s);
     auto* const point_list = reinterpret_cast<EdgePoint*>(points.data);
     auto* const point_count = counts.ptr<unsigned>();
-    kernels::edge_points_gpu(plane(image), edge_plane, point_list, point_count, s);
+    kernels::edge_points_gpu(plane_of(image), edge_plane, point_list, point_count, s);
     auto* const centre_list = reinterpret_cast<Centre*>(found.data) + head;
     kernels::centres_gpu(point_list, point_count, grid, votes.ptr<unsigned>(), centre_list, found.ptr<unsigned>(),
                          settings, s);
@@ -72,7 +67,7 @@ struct HoughCircles {
     const kernels::CircleSettings settings = all_settings();
     Mat edge_map;
     cv::Canny(image, edge_map, low_threshold(), high_threshold());
-    const auto list = kernels::edge_points_cpu(plane(image), plane(edge_map));
+    const auto list = kernels::edge_points_cpu(plane_of(image), plane_of(edge_map));
     const kernels::CellGrid grid = kernels::circle_cells(image.cols, image.rows, settings.dp);
     chosen = kernels::choose_centres(kernels::centres_cpu(list, grid, settings), settings);
     v[0].create(static_cast<int>(chosen.size()), sizeof(Radii) / sizeof(int), CV_32SC1);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cstring>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/cudaarithm.hpp>
 #include <opencv2/cudaimgproc.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "picture_file.hpp"
 #include "src/error.hpp"
 #include "src/kernels/template_match.hpp"
@@ -62,8 +62,6 @@ int ignored_channel(const Layout& image) {
 
 // What the pixels of a template follow from, when it is a file.
 using PixelsKey = std::tuple<FileStamp, bool, int, int, int, int>;
-
-kernels::Plane plane(const GpuMat& m) { return {m.data, m.step, m.cols, m.rows}; }
 
 struct TemplateMatching {
   int method = cv::TM_CCOEFF_NORMED;
@@ -122,12 +120,12 @@ struct TemplateMatching {
     }
     v[0].create(1, sizeof(Extrema), CV_8UC1);
     auto* const found = reinterpret_cast<Extrema*>(v[0].data);
-    CUstream_st* const s = cv::cuda::StreamAccessor::getStream(stream);
+    CUstream_st* const s = queue_of(stream);
     kernels::find_extrema(kernels::Number::f32, scores.data, scores.step, nullptr, 0, scores.cols, scores.rows,
                           workspace.data, found, s);
     if (f.out.empty() || wanted) return;
     const Scale scale = scale_of(method);
-    kernels::scores_to_gray(plane(scores), plane(f.out[0].planes[0]), scale.best, scale.worst,
+    kernels::scores_to_gray(plane_of(scores), plane_of(f.out[0].planes[0]), scale.best, scale.worst,
                             scale.fixed ? nullptr : found, small_is_best(), s);
   }
 
@@ -216,9 +214,9 @@ struct TemplateMatching {
   }
 
   void match_bytes(const Image<GpuMat>& image, const GpuMat& templ, GpuMat& scores, GpuStream& stream) {
-    CUstream_st* const s = cv::cuda::StreamAccessor::getStream(stream);
+    CUstream_st* const s = queue_of(stream);
     const int channels = templ.channels(), ignored = ignored_channel(image.layout);
-    const kernels::Pixels pixels{plane(image.planes[0]), channels, ignored};
+    const kernels::Pixels pixels{plane_of(image.planes[0]), channels, ignored};
     const bool direct = templ.cols * templ.rows * channels <= kernels::most_direct_bytes;
     if (sums.empty()) sums.create(1, sizeof(kernels::TemplateSums), CV_8UC1);
     auto* const of_template = reinterpret_cast<kernels::TemplateSums*>(sums.data);
@@ -226,8 +224,8 @@ struct TemplateMatching {
       cv::cuda::ensureSizeIsEnough(1, kernels::template_words(templ.cols, channels) * templ.rows, CV_32SC1, words);
     auto* const packed = direct ? words.ptr<std::uint32_t>() : nullptr;
     if (!prepared) {
-      kernels::prepare_template({plane(templ), channels, ignored}, of_template, packed, s);
-      if (!direct) to_floats({plane(templ), channels, ignored}, templ_floats, s);
+      kernels::prepare_template({plane_of(templ), channels, ignored}, of_template, packed, s);
+      if (!direct) to_floats({plane_of(templ), channels, ignored}, templ_floats, s);
     }
     kernels::Windows windows{nullptr, nullptr, image.planes[0].cols, places.height};
     const auto method_of = static_cast<kernels::Match>(method);
@@ -239,15 +237,15 @@ struct TemplateMatching {
       kernels::sum_windows(pixels, templ.rows, windows, s);
     }
     if (direct) {
-      kernels::match_directly(pixels, packed, of_template, templ.cols, templ.rows, windows, method_of, plane(scores),
+      kernels::match_directly(pixels, packed, of_template, templ.cols, templ.rows, windows, method_of, plane_of(scores),
                               s);
       return;
     }
     to_floats(pixels, image_floats, s);
     if (!convolution) convolution = cv::cuda::createConvolution();
     convolution->convolve(image_floats, templ_floats, correlation, true, stream);
-    kernels::match_from_correlation(pixels, plane(correlation), of_template, templ.cols, templ.rows, windows, method_of,
-                                    plane(scores), s);
+    kernels::match_from_correlation(pixels, plane_of(correlation), of_template, templ.cols, templ.rows, windows,
+                                    method_of, plane_of(scores), s);
   }
   // Channels side by side, as one row of single values.
   static void to_floats(const kernels::Pixels& from, GpuMat& to, CUstream_st* stream) {

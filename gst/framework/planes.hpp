@@ -8,6 +8,8 @@
 #include <opencv2/core/cuda_stream_accessor.hpp>
 #endif
 
+struct CUstream_st;
+
 namespace gstcv {
 
 template <class M>

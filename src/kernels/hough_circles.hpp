@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "resize.hpp"
+#include "plane.hpp"
+
+struct CUstream_st;
 
 namespace gstcv::kernels {
 

@@ -6,7 +6,9 @@
 #include <cstdint>
 
 #include "extrema.hpp"
-#include "resize.hpp"
+#include "plane.hpp"
+
+struct CUstream_st;
 
 namespace gstcv::kernels {
 
