@@ -140,7 +140,7 @@ extern const Element remap =
             "Places are not rounded to 1/32 pixel as cv::remap does; those that are no number lie outside the image.",
             "videotestsrc ! tee name=t ! queue ! cudaremap name=r relative=true border-mode=reflect ! videoconvert ! "
             "autovideosink "
-            "t. ! queue ! cudasobelfilter scale=0.05 ! application/x-opencv-mat,type=32FC1 ! r.xmap "
-            "t. ! queue ! cudasobelfilter dx=0 dy=1 scale=0.05 ! application/x-opencv-mat,type=32FC1 ! r.ymap");
+            "t. ! queue ! cudasobelfilter scale=0.05 ! application/x-opencv-mat(ANY),type=32FC1 ! r.xmap "
+            "t. ! queue ! cudasobelfilter dx=0 dy=1 scale=0.05 ! application/x-opencv-mat(ANY),type=32FC1 ! r.ymap");
 
 }  // namespace gstcv
