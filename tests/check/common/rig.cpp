@@ -146,12 +146,13 @@ void Rig::push_first(GstBuffer* buffer, const Layout& layout, unsigned seed) {
 }
 
 void Rig::push_caps(const std::string& text) {
+  // Past appsrc, which would begin the next run with these caps.
   const Ref<GstCaps> caps(gst_caps_from_string(text.c_str()));
+  const Ref<GstPad> pad(gst_element_get_static_pad(sources_[0], "src"));
+  gst_pad_push_event(pad, gst_event_new_caps(caps));
   const Ref<GstBuffer> buffer(gst_buffer_new());
-  GstSample* sample = gst_sample_new(buffer, caps, nullptr, nullptr);
   GstFlowReturn flow = GST_FLOW_OK;
-  g_signal_emit_by_name(sources_[0], "push-sample", sample, &flow);
-  gst_sample_unref(sample);
+  g_signal_emit_by_name(sources_[0], "push-buffer", static_cast<GstBuffer*>(buffer), &flow);
 }
 
 void Rig::end_of_stream() {
