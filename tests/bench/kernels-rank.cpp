@@ -1,65 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Time of the median and morphology kernels on gray images, beside cv::cuda's erosion and opening and a device copy of
-// as many bytes. Calls are recorded into a graph over a ring of buffers larger than the caches, so that neither the
-// host nor the L2 cache hides in the numbers. cv::cuda's median cannot be recorded: it allocates and waits.
-#include <cuda_runtime_api.h>
-
-#include <cstdio>
-#include <functional>
+// as many bytes. cv::cuda's median is left out: it allocates and waits.
 #include <opencv2/core/cuda.hpp>
 #include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/cudafilters.hpp>
 #include <opencv2/imgproc.hpp>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "bench.hpp"
 #include "src/kernels/median.hpp"
 #include "src/kernels/morphology.hpp"
 
 namespace {
 
 using namespace gstcv::kernels;
-
-constexpr std::size_t ring_bytes = 256u << 20;
-constexpr float least_ms = 200;
-
-void must(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorName(error));
-}
+using gstcv::bench::must;
 
 struct Buffers {
   cv::cuda::GpuMat from, to, scratch[2];
 };
 using Call = std::function<void(Buffers&)>;
-
-// Microseconds of one call.
-double time_of(std::vector<Buffers>& ring, cudaStream_t stream, const Call& call) {
-  cudaGraph_t graph{};
-  cudaGraphExec_t runnable{};
-  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  for (Buffers& b : ring) call(b);
-  must(cudaStreamEndCapture(stream, &graph));
-  must(cudaGraphInstantiate(&runnable, graph, 0));
-  cudaEvent_t begin{}, end{};
-  must(cudaEventCreate(&begin));
-  must(cudaEventCreate(&end));
-  float ms = 0;
-  int rounds = 2;
-  while (ms < least_ms) {  // the first, short measurements warm up
-    rounds *= 2;
-    must(cudaEventRecord(begin, stream));
-    for (int i = 0; i < rounds; ++i) must(cudaGraphLaunch(runnable, stream));
-    must(cudaEventRecord(end, stream));
-    must(cudaEventSynchronize(end));
-    must(cudaEventElapsedTime(&ms, begin, end));
-  }
-  must(cudaEventDestroy(begin));
-  must(cudaEventDestroy(end));
-  must(cudaGraphExecDestroy(runnable));
-  must(cudaGraphDestroy(graph));
-  return ms * 1000. / (rounds * static_cast<double>(ring.size()));
-}
 
 Plane plane_of(const cv::cuda::GpuMat& mat) { return {mat.data, mat.step, mat.cols, mat.rows}; }
 
@@ -103,7 +64,7 @@ std::vector<Work> works(cv::cuda::Stream& cv_stream) {
 void run() {
   cv::cuda::Stream stream;
   for (const cv::Size size : {cv::Size(1920, 1080), cv::Size(3840, 2160)}) {
-    std::vector<Buffers> ring(ring_bytes / (2 * static_cast<std::size_t>(size.area())) + 1);
+    std::vector<Buffers> ring(gstcv::bench::working_set / (2 * static_cast<std::size_t>(size.area())) + 1);
     cv::Mat noise(size, CV_8UC1);
     cv::randu(noise, 0, 256);
     for (Buffers& b : ring) {
@@ -114,33 +75,14 @@ void run() {
     for (const Work& work : works(stream)) {
       work.call(ring[0]);  // OpenCV's filters allocate in their first call
       stream.waitForCompletion();
-      std::printf("  %-20s ", work.name.c_str());
-      try {
-        const double us = time_of(ring, cv::cuda::StreamAccessor::getStream(stream), work.call);
-        std::printf("%9.2f us %9.0f GB/s\n", us, 2e-3 * static_cast<double>(size.area()) / us);
-      } catch (const std::exception& error) {  // NPP may do what a graph cannot hold
-        std::printf("%s\n", error.what());
-        cudaGraph_t unfinished{};
-        cudaStreamEndCapture(cv::cuda::StreamAccessor::getStream(stream), &unfinished);
-        cudaGetLastError();
-      }
+      const double us =
+          gstcv::bench::time_of(cv::cuda::StreamAccessor::getStream(stream), static_cast<int>(ring.size()),
+                                [&](int i) { work.call(ring[static_cast<std::size_t>(i)]); });
+      std::printf("  %-20s %9.2f us %9.0f GB/s\n", work.name.c_str(), us, 2e-3 * static_cast<double>(size.area()) / us);
     }
   }
 }
 
 }  // namespace
 
-int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) {
-    std::printf("no CUDA device\n");
-    return 77;
-  }
-  try {
-    run();
-  } catch (const std::exception& error) {
-    std::printf("failed: %s\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+int main() { return gstcv::bench::run(run); }

@@ -14,18 +14,13 @@
 #include <stdexcept>
 #include <vector>
 
+#include "bench.hpp"
 #include "src/kernels/warp.hpp"
 
 namespace {
 
 using namespace gstcv::kernels;
-
-constexpr std::size_t ring_bytes = 256u << 20;
-constexpr float least_ms = 200;
-
-void must(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorName(error));
-}
+using gstcv::bench::must;
 
 struct Pair {
   cv::cuda::GpuMat from, to;
@@ -33,30 +28,8 @@ struct Pair {
 
 // Microseconds of one call.
 double time_of(std::vector<Pair>& ring, cudaStream_t stream, const std::function<void(Pair&)>& call) {
-  cudaGraph_t graph{};
-  cudaGraphExec_t runnable{};
-  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  for (Pair& pair : ring) call(pair);
-  must(cudaStreamEndCapture(stream, &graph));
-  must(cudaGraphInstantiate(&runnable, graph, 0));
-  cudaEvent_t begin{}, end{};
-  must(cudaEventCreate(&begin));
-  must(cudaEventCreate(&end));
-  float ms = 0;
-  int rounds = 2;
-  while (ms < least_ms) {  // the first, short measurements warm up
-    rounds *= 2;
-    must(cudaEventRecord(begin, stream));
-    for (int i = 0; i < rounds; ++i) must(cudaGraphLaunch(runnable, stream));
-    must(cudaEventRecord(end, stream));
-    must(cudaEventSynchronize(end));
-    must(cudaEventElapsedTime(&ms, begin, end));
-  }
-  must(cudaEventDestroy(begin));
-  must(cudaEventDestroy(end));
-  must(cudaGraphExecDestroy(runnable));
-  must(cudaGraphDestroy(graph));
-  return ms * 1000. / (rounds * static_cast<double>(ring.size()));
+  return gstcv::bench::time_of(stream, static_cast<int>(ring.size()),
+                               [&](int i) { call(ring[static_cast<std::size_t>(i)]); });
 }
 
 Plane plane_of(const cv::cuda::GpuMat& mat) { return {mat.data, mat.step, mat.cols, mat.rows}; }
@@ -78,7 +51,7 @@ void run_one(cv::Size size, int type, cv::cuda::Stream& cv_stream) {
   cudaStream_t stream = cv::cuda::StreamAccessor::getStream(cv_stream);
   const std::size_t image = CV_ELEM_SIZE(type) * size.area(),
                     bytes = 2 * image + 8 * static_cast<std::size_t>(size.area());
-  std::vector<Pair> ring(ring_bytes / (2 * image) + 1);
+  std::vector<Pair> ring(gstcv::bench::working_set / (2 * image) + 1);
   cv::Mat noise(size, type), x, y;
   cv::randu(noise, 0, 256);
   for (Pair& pair : ring) {
@@ -88,7 +61,7 @@ void run_one(cv::Size size, int type, cv::cuda::Stream& cv_stream) {
   barrel(size, x, y);
   const cv::cuda::GpuMat xmap(x), ymap(y);
   const double copy_us = [&] {
-    std::vector<Pair> halves(ring_bytes / bytes + 1);
+    std::vector<Pair> halves(gstcv::bench::working_set / bytes + 1);
     for (Pair& half : halves) {
       half.from.create(1, static_cast<int>(bytes / 2), CV_8U);
       half.to.create(1, static_cast<int>(bytes / 2), CV_8U);
@@ -128,22 +101,13 @@ void run_one(cv::Size size, int type, cv::cuda::Stream& cv_stream) {
   line("device copy", copy_us);
 }
 
+void run() {
+  cv::cuda::Stream stream;
+  std::printf("%-18s %-28s %9s %9s\n", "image (8 bit)", "by", "us", "x copy");
+  for (const cv::Size size : {cv::Size(1920, 1080), cv::Size(3840, 2160)})
+    for (const int type : {CV_8UC3, CV_8UC1}) run_one(size, type, stream);
+}
+
 }  // namespace
 
-int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) {
-    std::printf("no CUDA device\n");
-    return 77;
-  }
-  try {
-    cv::cuda::Stream stream;
-    std::printf("%-18s %-28s %9s %9s\n", "image (8 bit)", "by", "us", "x copy");
-    for (const cv::Size size : {cv::Size(1920, 1080), cv::Size(3840, 2160)})
-      for (const int type : {CV_8UC3, CV_8UC1}) run_one(size, type, stream);
-  } catch (const std::exception& error) {
-    std::printf("failed: %s\n", error.what());
-    return 1;
-  }
-  return 0;
-}
+int main() { return gstcv::bench::run(run); }
