@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <opencv2/core/cuda_stream_accessor.hpp>
 
 #include "error.hpp"
@@ -126,10 +127,17 @@ void Stream::throttle() {
   cuda_check(cudaEventRecord(mark, handle_), "record an event");
 }
 
-// Sleeps instead of spinning, which with many pipelines would take all cores.
+// To be woken up takes longer than many an operation: looks for so long, and only then sleeps. Always spinning would
+// take all cores where there are many pipelines.
 void Stream::host_wait() {
+  constexpr auto waking_up = std::chrono::microseconds(50);
   if (!host_event_) host_event_ = device_.take_event(true);
   cuda_check(cudaEventRecord(host_event_, handle_), "record an event");
+  const auto until = std::chrono::steady_clock::now() + waking_up;
+  while (cudaEventQuery(host_event_) == cudaErrorNotReady) {
+    cudaGetLastError();
+    if (std::chrono::steady_clock::now() > until) break;
+  }
   cuda_check(cudaEventSynchronize(host_event_), "wait for the GPU");
 }
 
