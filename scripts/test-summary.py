@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 
 TAIL = 40
+WIDTH = 240  # of a line; some tests print whole kernels
 PASSED = {"OK", "EXPECTEDFAIL"}
 SKIPPED = {"SKIP"}
 
@@ -48,7 +49,10 @@ def main():
             else:
                 failed += 1
                 print(f"\n---- {folder}: {suite} / {name}: {outcome}; the last {TAIL} lines of its log:")
-                print("\n".join(output.splitlines()[-TAIL:]))
+                for line in output.splitlines()[-TAIL:]:
+                    print(line if len(line) <= WIDTH else f"{line[:WIDTH - 80]} … {line[-77:]}")
+                if outcome == "TIMEOUT":
+                    print(f"On a slow or busy machine: meson test -C {folder} --timeout-multiplier 4 {name}")
 
     print(f"\n{'build':<16} {'suite':<24} {'tests':>5} {'seconds':>8}")
     for folder, suite in sorted(seconds):

@@ -69,6 +69,8 @@ std::optional<PictureSize> jpeg_size(const Bytes& b) {
     // A start of frame, of any kind of coding; among these codes are three of other meaning.
     if (marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc)
       return PictureSize{number(at + 7), number(at + 5)};
+    // These have no length. Behind one the decoder would find a size that is passed over here.
+    if (marker < 0xc0 || (marker >= 0xd0 && marker <= 0xd9)) return std::nullopt;
     at += 2 + static_cast<std::size_t>(number(at + 2));
   }
   return std::nullopt;

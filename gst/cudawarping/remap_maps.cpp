@@ -99,20 +99,21 @@ MapPair npy_maps(const std::string& path, const std::string& file) {
 // --- cv::FileStorage ---
 
 // cv::FileStorage calls itself for each level of nesting, until the stack is full. What OpenCV writes has few: brackets
-// and tags, dashes before the items of a list, and indentation are signs of more.
+// and tags, dashes before the items of a list, colons (YAML takes "a: b: c" for levels, too), and indentation are signs
+// of more.
 bool may_be_nested_deeply(const std::string& text) {
   constexpr int most = 1000;
   int levels = 0;
   for (std::size_t i = 0; i < text.size(); i++) {
     const char c = text[i];
     const bool item = c == '-' && (i + 1 == text.size() || text[i + 1] <= ' ');
-    if ((c == '[' || c == '{' || c == '<' || item) && ++levels > most) return true;
+    if ((c == '[' || c == '{' || c == '<' || c == ':' || item) && ++levels > most) return true;
   }
   return text.find(std::string(most, ' ')) != std::string::npos;
 }
 
 cv::FileStorage parse(const std::string& path, const std::string& text) {
-  if (may_be_nested_deeply(text)) refuse(path, "the file has too many levels, lists or tags");
+  if (may_be_nested_deeply(text)) refuse(path, "the file has too many levels, lists, keys or tags");
   try {
     cv::FileStorage storage(text, cv::FileStorage::READ | cv::FileStorage::MEMORY);
     if (storage.isOpened()) return storage;

@@ -136,8 +136,11 @@ bool Core::open() {
     post_error(Error::not_found(element_.opencv + " has no CPU equivalent, and there is no GPU: " + problem));
     return false;
   }
-  if (!problem.empty() && wanted == Backend::automatic && first_on_bus(owner_))
-    GST_ELEMENT_INFO(owner_, RESOURCE, NOT_FOUND, ("Running on the CPU: %s", problem.c_str()), (nullptr));
+  if (!problem.empty() && wanted == Backend::automatic && first_on_bus(owner_)) {
+    // In both texts: of an info message gst-launch-1.0 prints only the second.
+    GST_ELEMENT_INFO(owner_, RESOURCE, NOT_FOUND, ("Running on the CPU: %s", problem.c_str()),
+                     ("Running on the CPU: %s", problem.c_str()));
+  }
   operation_ = element_.make();
   changed_ = true;
   return true;

@@ -3,6 +3,8 @@
 // the CPU.
 //
 //   cc capi.c $(pkg-config --cflags --libs gstreamer-opencv-cuda-1.0 gstreamer-app-1.0)
+//
+// and with -DHAVE_GPU_MAT where `pkg-config --variable=cuda gstreamer-opencv-cuda-1.0` says true.
 #include <gst/app/gstappsink.h>
 #include <gst/opencvcuda/result.h>
 #include <gst/video/video.h>
@@ -47,7 +49,8 @@ int main(int argc, char** argv) {
       "name=otsu ! "
       "video/x-raw(ANY),format=GRAY8 ! appsink name=sink sync=false",
       &error);
-  if (!pipeline) g_error("%s", error->message);
+  // There is a pipeline even when an element is missing, but it would never give a frame.
+  if (error) g_error("%s", error->message);
   GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), "sink");
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
 

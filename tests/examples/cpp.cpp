@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // An application in C++ with a cv::cuda call of its own between two pipelines; frames stay on the GPU.
 //
-//   c++ -std=c++20 cpp.cpp $(pkg-config --cflags --libs gstreamer-opencv-cuda-1.0 gstreamer-app-1.0 opencv4)
+//   c++ -std=c++20 cpp.cpp -I/usr/local/cuda/include
+//     $(pkg-config --cflags --libs gstreamer-opencv-cuda-1.0 gstreamer-app-1.0 opencv4)
 #include <gst/app/app.h>
 
 #include <gst/opencvcuda/gpumat.hpp>

@@ -336,6 +336,12 @@ void wrong_files() {
   for (std::size_t i = 0; i + 8 < jpg.size(); i++)
     if (jpg[i] == 0xff && jpg[i + 1] == 0xc0) std::fill_n(jpg.begin() + static_cast<long>(i) + 5, 4, uchar{0xff});
   require_told(error_of(write("huge.jpg", jpg, jpg.size())), "too large");
+  // Markers without a length, which would hide it.
+  for (const uchar marker : {0x00, 0x01, 0xd0}) {
+    std::vector<uchar> hidden = jpg;
+    hidden.insert(hidden.begin() + 2, {uchar{0xff}, marker});
+    require_told(error_of(write("hidden.jpg", hidden, hidden.size())), "no PNG or JPEG");
+  }
   std::ofstream(folder.file("long.png")) << "x";
   fs::resize_file(folder.file("long.png"), (64 << 20) + 1);
   require_told(error_of(folder.file("long.png")), "64 MiB");

@@ -329,6 +329,7 @@ void bad_files() {
       {start + "a: " + repeated("["), "levels"},
       {start + "a: " + repeated("{a: "), "levels"},
       {start + "a:\n " + repeated("- ") + "1\n", "levels"},
+      {start + repeated("a: ") + "1\n", "levels"},
       {start + repeated(" ") + "a: 1\n", "levels"},
       {repeated("{\"a\":"), "levels"},
       {"<?xml version=\"1.0\"?>\n<opencv_storage>" + repeated("<a>\n"), "levels"},
