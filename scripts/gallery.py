@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes docs/images/NAME-before.jpg and NAME-after.jpg of the elements from OpenCV's sample photographs, on the CPU.
+"""Makes docs/images/NAME-before.jpg and NAME-after.jpg of the elements from OpenCV's sample photographs, on the CPU, or
+NAME-result.txt of those that only find something.
 
     meson devenv -C build $PWD/scripts/gallery.py SAMPLES [NAME...]
 
 SAMPLES is the folder with fruits.jpg (opencv/samples/data), also in the pipelines below. Pictures are at most 320 pixels wide and 16 kB.
-Afterwards `ninja -C build docs` puts new ones onto the pages.
+Afterwards `ninja -C build docs` puts new ones onto the pages and into docs/gallery.md.
 """
 import os
 import re
@@ -15,7 +16,7 @@ import sys
 MAX_BYTES = 16_000
 IMAGES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "images")
 
-# A pipeline for each element that has pictures: PHOTO and OTHER give a picture, JPEG takes one.
+# A pipeline for each element: PHOTO and OTHER give a picture, JPEG takes one. Without JPEG its result is told.
 AFTER = {
     "cudablendlinear": "PHOTO ! cudablendlinear name=b mode=ramp ! JPEG OTHER ! b.",
     "cudaboxfilter": "PHOTO ! cudaboxfilter ksize=13 ! JPEG",
@@ -33,6 +34,7 @@ AFTER = {
     "cudalinearfilter": "PHOTO ! video/x-raw,format=BGRx ! cudalinearfilter preset=emboss ! JPEG",
     "cudamerge": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s "
     "s.src_0 ! queue ! m.sink_2 s.src_1 ! queue ! m.sink_1 s.src_2 ! queue ! m.sink_0 cudamerge name=m ! video/x-raw,format=BGR ! JPEG",
+    "cudaminmax": "PHOTO ! video/x-raw,format=GRAY8 ! cudaminmax post-messages=true ! fakesink",
     "cudaminmaxloc": "PHOTO ! video/x-raw,format=GRAY8 ! cudaminmaxloc draw=true ! JPEG",
     "cudamorphologyfilter": "PHOTO ! cudamorphologyfilter op=gradient shape=ellipse ksize=5 ! JPEG",
     "cudaremap": "PHOTO ! cudaremap calibration-location=SAMPLES/left_intrinsics.yml ! JPEG",
@@ -40,11 +42,12 @@ AFTER = {
     "cudarotate": "PHOTO ! cudarotate angle=20 size=fit ! cudaresize width=320 interpolation=area ! JPEG",
     "cudasobelfilter": "PHOTO ! video/x-raw,format=GRAY8 ! cudasobelfilter dx=1 ! JPEG",
     "cudasplit": "PHOTO ! video/x-raw,format=BGR ! cudasplit name=s s.src_2 ! queue ! JPEG",
+    "cudasum": "PHOTO ! video/x-raw,format=BGR ! cudasum post-messages=true ! fakesink",
     "cudatemplatematching": "PHOTO ! cudatemplatematching name=m draw=true ! JPEG PHOTO ! videocrop right=245 top=170 bottom=10 ! m.template",
     "cudathreshold": "PHOTO ! video/x-raw,format=GRAY8 ! cudathreshold otsu=true ! JPEG",
 }
 # Where fruits.jpg shows too little. The second picture gets the size of fruits.jpg.
-PHOTOS = {"cudahoughcircles": "smarties.png", "cudaequalizehist": "home.jpg", "cudacanny": "home.jpg", "cudaremap": "left01.jpg"}
+PHOTOS = {"cudahoughcircles": "smarties.png", "cudadrawcolordisp": "aloeGT.png", "cudaequalizehist": "home.jpg", "cudacanny": "home.jpg", "cudaremap": "left01.jpg"}
 OTHER = "baboon.jpg"
 
 
@@ -59,7 +62,17 @@ def launch(pipeline, samples, name, target, quality):
     text = text.replace("PHOTO", picture(PHOTOS.get(name, "fruits.jpg"), "width=320")).replace("OTHER", picture(OTHER, "width=320,height=300"))
     text = text.replace("SAMPLES", samples)
     text = text.replace("JPEG", f'videoconvert ! video/x-raw,format=I420 ! jpegenc quality={quality} ! filesink location="{target}"')
-    subprocess.run(["gst-launch-1.0", "-q", *text.split()], check=True, timeout=60)
+    return subprocess.run(["gst-launch-1.0", "-m", *text.split()], check=True, timeout=60, stdout=subprocess.PIPE, text=True).stdout
+
+
+def tell(pipeline, samples, name, target):
+    """Fields of the element's message behind those that every result has: element, width, height."""
+    message = re.search(rf"\(element\): {name}, (.*);", launch(pipeline, samples, name, "", 0))[1]
+    fields = re.findall(r"([a-z0-9-]+)=\([a-z]+\)([^,;]+)", message)[3:]
+    text = ", ".join(f"`{field}` {float(value):.10g}" for field, value in fields)
+    with open(target, "w", encoding="utf-8") as file:
+        file.write(text + "\n")
+    print(f"{os.path.relpath(target)}: {text}")
 
 
 def make(pipeline, samples, name, target):
@@ -77,7 +90,10 @@ def main():
         sys.exit(__doc__)
     for name in sys.argv[2:] or AFTER:
         make("PHOTO ! JPEG", sys.argv[1], name, os.path.join(IMAGES, f"{name}-before.jpg"))
-        make(AFTER[name], sys.argv[1], name, os.path.join(IMAGES, f"{name}-after.jpg"))
+        if "JPEG" in AFTER[name]:
+            make(AFTER[name], sys.argv[1], name, os.path.join(IMAGES, f"{name}-after.jpg"))
+        else:
+            tell(AFTER[name], sys.argv[1], name, os.path.join(IMAGES, f"{name}-result.txt"))
 
 
 if __name__ == "__main__":

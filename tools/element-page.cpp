@@ -67,8 +67,10 @@ std::vector<Pad> pads(const Element& e) {
   };
   if (e.kind != Kind::divider) extra();
   const std::string meaning = e.passes_by_settings ? "The first image or the result, as the settings say"
-                              : e.passes_input     ? "The first image, untouched, with the result attached"
-                                                   : "The result";
+                              : e.passes_input     ? std::string(many_in ? "The first image" : "The image") +
+                                                     ", with the result attached; " +
+                                                     (e.draws ? "untouched without draw=true" : "untouched")
+                                               : "The result";
   if (many_out)
     out.push_back({"src_%u", "request, " + count(e.min_outputs, e.max_outputs), meaning, output_formats(e)});
   else
@@ -242,13 +244,11 @@ std::string first_sentence(const std::string& text) {
 
 std::string backends(const Element& e) { return e.has_gpu && e.has_cpu ? "GPU, CPU" : e.has_gpu ? "GPU" : "CPU"; }
 
-std::string element_page(const Element& e, const std::string& source, bool has_picture) {
+std::string element_page(const Element& e, const std::string& source, const std::string& pictures) {
   if (e.text.empty() || e.opencv.empty() || e.line.empty()) throw std::runtime_error(e.name + " lacks .doc()");
   std::ostringstream out;
   out << made_by("gst/" + source) << "# " << e.name << "\n\n" << e.text << "\n\n";
-  if (has_picture)
-    out << "| Before | After |\n|---|---|\n| ![before](../images/" << e.name << "-before.jpg) | ![after](../images/"
-        << e.name << "-after.jpg) |\n\n";
+  if (!pictures.empty()) out << "| Before | After |\n|---|---|\n" << pictures << "\n\n";
   out << "```sh\ngst-launch-1.0 " << for_shell(e.line) << "\n```\n\n"
       << "- OpenCV: `" << e.opencv << "`\n- Kind: " << kind_text(e) << "\n- Runs on: " << backends(e)
       << (e.has_cpu ? "" : "; without a GPU it fails to start") << "\n";

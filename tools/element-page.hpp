@@ -8,8 +8,9 @@
 
 namespace gstcv {
 
-// Throws std::runtime_error when the declaration leaves out something that a page needs.
-[[nodiscard]] std::string element_page(const Element& element, const std::string& source, bool has_picture);
+// `pictures`: cells of a picture before and after, or "". Throws std::runtime_error when the declaration leaves out
+// something that a page needs.
+[[nodiscard]] std::string element_page(const Element& element, const std::string& source, const std::string& pictures);
 
 [[nodiscard]] std::string made_by(const std::string& origin);
 // Text fit for a cell of a table.

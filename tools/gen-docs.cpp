@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes the pages of docs/elements/ and the table of elements in README.md from the declarations, or checks that the
-// files are what it would write.
+// Writes the pages of docs/elements/, docs/gallery.md and the table of elements in README.md from the declarations and
+// what scripts/gallery.py made, or checks that the files are what it would write.
 //
 //   gen-docs [--check] ROOT SOURCE...     SOURCE: module/file.cpp of each element, in the order of all_elements()
 #include <filesystem>
@@ -52,16 +52,39 @@ std::string with_table(const std::string& readme, const std::string& table) {
   return readme.substr(0, begin) + begin_mark + "\n" + table + readme.substr(end);
 }
 
+// Cells with a picture before and after, or with what was found in it; "" where there are none. Links start with
+// `prefix`.
+std::string pictures(const fs::path& root, const std::string& name, const std::string& prefix) {
+  const fs::path folder = root / "docs/images";
+  auto link = [&](const char* when) {
+    return std::string("![") + when + "](" + prefix + "images/" + name + "-" + when + ".jpg)";
+  };
+  if (fs::exists(folder / (name + "-after.jpg"))) return "| " + link("before") + " | " + link("after") + " |";
+  const std::string found = read(folder / (name + "-result.txt"));
+  return found.empty() ? found : "| " + link("before") + " | " + cell(found.substr(0, found.find('\n'))) + " |";
+}
+
+std::string gallery(const fs::path& root, const std::vector<Entry>& entries) {
+  std::string rows;
+  for (const Entry& e : entries)
+    if (const std::string cells = pictures(root, e.element->name, ""); !cells.empty())
+      rows += "| [" + e.element->name + "](elements/" + e.element->name + ".md) " + cells + "\n";
+  return made_by("docs/images/ and the declarations in gst/") +
+         "# Gallery\n\nOf photographs among OpenCV's samples, by the pipelines in "
+         "[scripts/gallery.py](../scripts/gallery.py).\n\n| Element | Before | After |\n|---|---|---|\n" +
+         rows;
+}
+
 std::map<fs::path, std::string> pages(const fs::path& root, const std::vector<Entry>& entries) {
   std::map<fs::path, std::string> out;
-  for (const Entry& e : entries) {
-    const std::string picture = "images/" + e.element->name + "-after.jpg";
+  for (const Entry& e : entries)
     out[root / "docs/elements" / (e.element->name + ".md")] =
-        element_page(*e.element, e.source, fs::exists(root / "docs" / picture));
-  }
+        element_page(*e.element, e.source, pictures(root, e.element->name, "../"));
+  out[root / "docs/gallery.md"] = gallery(root, entries);
   out[root / "docs/elements/README.md"] = made_by("the declarations in gst/") +
                                           "# Elements\n\nBy OpenCV module. How formats, memory, backends and results "
-                                          "work in all of them: [guide](../guide.md).\n\n" +
+                                          "work in all of them: [guide](../guide.md). What they do to a photograph: "
+                                          "[gallery](../gallery.md).\n\n" +
                                           tables(entries, "", "##");
   out[root / "README.md"] = with_table(read(root / "README.md"), tables(entries, "docs/elements/", "###"));
   return out;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cstdint>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/cudaarithm.hpp>
 
 #include "gst/framework/element.hpp"
@@ -62,8 +61,7 @@ struct Dft {
     }
     if (to_real) {
       cv::cuda::createContinuous(in.size(), CV_32FC2, source);
-      kernels::symmetric_half_gpu(plane_of(in), source.ptr<float>(), size.width, by_rows,
-                                  cv::cuda::StreamAccessor::getStream(stream));
+      kernels::symmetric_half_gpu(plane_of(in), source.ptr<float>(), size.width, by_rows, queue_of(stream));
       transform(source, out, size, stream);
     } else if (from_real && size.width == 1) {  // the real transform would give half of the column
       cv::cuda::createContinuous(size, CV_32FC2, source);
@@ -134,7 +132,7 @@ struct Dft {
     }
     cv::cuda::createContinuous(1, kernels::spectrum_partials, CV_32FC1, partial);
     kernels::spectrum_picture_gpu(half_spectrum(*spectrum, in.size()), plane_of(out), partial.ptr<float>(),
-                                  cv::cuda::StreamAccessor::getStream(stream));
+                                  queue_of(stream));
   }
 
   static void as_complex(const GpuMat& in, GpuMat& out, GpuStream& stream) {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstring>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/kernels/extrema.hpp"
 
 namespace gstcv {
@@ -24,7 +24,7 @@ struct FindExtrema {
     v[0].create(1, sizeof(Extrema), CV_8UC1);
     kernels::find_extrema(static_cast<kernels::Number>(image.depth()), image.data, image.step, mask.data, mask.step,
                           image.cols, image.rows, workspace.data, reinterpret_cast<Extrema*>(v[0].data),
-                          cv::cuda::StreamAccessor::getStream(stream));
+                          queue_of(stream));
   }
 
   void cpu(Frames<Mat>& f, Values<Mat>& v) const {
@@ -48,8 +48,7 @@ struct FindExtrema {
   template <class Op>
   static Declare<Op> declare(const char* name, const char* long_name) {
     return masked_analyzer<Op>(name, long_name)
-        .same(luma8())
-        .same(types({CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F}, {1}))
+        .same(luma8() + types({CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F}, {1}))
         .result_field("min", "double", "Smallest value; 0 when the mask leaves no pixel")
         .result_field("max", "double", "Largest value; 0 when the mask leaves no pixel");
   }

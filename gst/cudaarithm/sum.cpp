@@ -30,8 +30,7 @@ struct Sum {
 
 extern const Element sum =
     masked_analyzer<Sum>("cudasum", "CUDA sum of pixels")
-        .same(luma8())
-        .same(types({CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F}, {1, 2, 3, 4}))
+        .same(luma8() + types({CV_8U, CV_8S, CV_16U, CV_16S, CV_32S, CV_32F, CV_64F}, {1, 2, 3, 4}))
         .result_field("sum-0 … sum-3", "double", "Sum of each channel, in the order of the image's memory")
         .doc("cv::cuda::calcSum", "Sum of the values of each channel, over the image or the part that the mask names.",
              "videotestsrc pattern=ball ! cudasum post-messages=true ! videoconvert ! autovideosink");

@@ -66,7 +66,7 @@ extern const Element boxfilter =
         .doc("cv::cuda::createBoxFilter",
              "Blurs: each value becomes the mean of those in a box around it, each channel by itself. Integers are "
              "exact, "
-             "with halves rounded up.",
+             "with halves rounded up. An anchor outside the box is an error.",
              "videotestsrc ! cudaboxfilter ksize=9 ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -33,7 +33,7 @@ struct LaplacianFilter {
 
 extern const Element laplacianfilter =
     filter<LaplacianFilter>("cudalaplacianfilter", "CUDA Laplacian filter")
-        .same(luma8() + mats({CV_8UC1}) + types({CV_8U}, {3, 4}) + types({CV_16U, CV_32F}, {1, 3, 4}))
+        .same(luma8() + types({CV_8U, CV_16U, CV_32F}, {1, 3, 4}))
         .full_range_output()
         .property("ksize", &LaplacianFilter::ksize, {1, 3},
                   "1: the four direct neighbours less four times the pixel; 3: twice the same of the diagonal ones",

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/kernels/median.hpp"
 
 namespace gstcv {
 namespace {
-
-kernels::Depth depth_of(int depth) {
-  return depth == CV_8U ? kernels::Depth::u8 : depth == CV_16U ? kernels::Depth::u16 : kernels::Depth::f32;
-}
 
 // What cv::medianBlur does not do: windows of more than 5 pixels for other depths than 8 bits.
 template <class T>
@@ -46,9 +42,8 @@ struct MedianFilter {
   }
 
   void gpu(const GpuMat& in, GpuMat& out, GpuStream& stream) const {
-    kernels::median_gpu(depth_of(in.depth()), in.channels(), {in.data, in.step, in.cols, in.rows},
-                        {out.data, out.step, out.cols, out.rows}, window_size,
-                        cv::cuda::StreamAccessor::getStream(stream));
+    kernels::median_gpu(depth_of(in.depth()), in.channels(), plane_of(in), plane_of(out), window_size,
+                        queue_of(stream));
   }
 
   void cpu(const Mat& in, Mat& out) const {
@@ -65,8 +60,7 @@ struct MedianFilter {
 
 extern const Element medianfilter =
     filter<MedianFilter>("cudamedianfilter", "CUDA median filter")
-        .same(luma8())
-        .same(types({CV_8U, CV_16U, CV_32F}, {1, 3, 4}))
+        .same(luma8() + types({CV_8U, CV_16U, CV_32F}, {1, 3, 4}))
         .property("window-size", &MedianFilter::window_size, {3, 31},
                   "Side of the window in pixels; up to 7 for 16-bit integers and floats", odd)
         .doc("cv::cuda::createMedianFilter",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <array>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/kernels/morphology.hpp"
 
 namespace gstcv {
@@ -51,7 +51,7 @@ struct MorphologyFilter {
       scratch[i].create(in.size(), in.type());
       planes.push_back(plane_of(scratch[i]));
     }
-    kernels::morphology_gpu(p, plane_of(in), plane_of(out), planes, cv::cuda::StreamAccessor::getStream(stream));
+    kernels::morphology_gpu(p, plane_of(in), plane_of(out), planes, queue_of(stream));
   }
 
   void cpu(const Mat& in, Mat& out) const {
@@ -59,7 +59,6 @@ struct MorphologyFilter {
   }
 
  private:
-  static kernels::Plane plane_of(const GpuMat& m) { return {m.data, m.step, m.cols, m.rows}; }
   [[nodiscard]] Size kernel_size() const { return kernel.empty() ? ksize : kernel.size(); }
   [[nodiscard]] cv::Point anchor() const {
     const Size size = kernel_size();
@@ -70,12 +69,8 @@ struct MorphologyFilter {
   }
   [[nodiscard]] kernels::MorphPlan make_plan(int type) const {
     const Mat element = structuring_element();
-    const int depth = CV_MAT_DEPTH(type);
     return kernels::plan_morphology(
-        depth == CV_8U    ? kernels::Depth::u8
-        : depth == CV_16U ? kernels::Depth::u16
-                          : kernels::Depth::f32,
-        CV_MAT_CN(type), static_cast<kernels::Morph>(op),
+        depth_of(CV_MAT_DEPTH(type)), CV_MAT_CN(type), static_cast<kernels::Morph>(op),
         {element.cols, element.rows, anchor().x, anchor().y, {element.begin<uchar>(), element.end<uchar>()}},
         iterations);
   }
@@ -85,8 +80,7 @@ struct MorphologyFilter {
 
 extern const Element morphologyfilter =
     filter<MorphologyFilter>("cudamorphologyfilter", "CUDA morphology")
-        .same(luma8())
-        .same(types({CV_8U, CV_16U, CV_32F}, {1, 3, 4}))
+        .same(luma8() + types({CV_8U, CV_16U, CV_32F}, {1, 3, 4}))
         .property("op", &MorphologyFilter::op, op_type, "What is done")
         .property("shape", &MorphologyFilter::shape, shape_type, "Which pixels of ksize belong to the kernel")
         .property("ksize", &MorphologyFilter::ksize, {1, kernels::most_structure_side}, "Kernel size in pixels")
@@ -100,7 +94,8 @@ extern const Element morphologyfilter =
                   "How often it is eroded, and dilated; opening erodes so often, then dilates so often")
         .doc("cv::cuda::createMorphologyFilter",
              "Erosion, dilation and what is made of them, each channel by itself. What lies outside the image does not "
-             "count, as in cv::morphologyEx; GPU and CPU give the same, but for floats that are not numbers (NaN).",
+             "count, as in cv::morphologyEx; GPU and CPU give the same, but for floats that are not numbers (NaN). An "
+             "anchor outside the kernel is an error, and a kernel of zeros only.",
              "videotestsrc pattern=ball ! cudamorphologyfilter op=gradient shape=ellipse ksize=7 ! videoconvert ! "
              "autovideosink");
 

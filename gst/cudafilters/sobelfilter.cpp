@@ -77,21 +77,23 @@ struct SobelFilter {
 
 }  // namespace
 
-extern const Element sobelfilter = filter<SobelFilter>("cudasobelfilter", "CUDA Sobel filter")
-                                       .formats(all_rows())
-                                       .full_range_output()
-                                       .property("dx", &SobelFilter::dx, {0, 6}, "Order of the derivative in x")
-                                       .property("dy", &SobelFilter::dy, {0, 6}, "Order of the derivative in y")
-                                       .property("ksize", &SobelFilter::ksize, {1, 7}, "Kernel size: 1, 3, 5 or 7", odd)
-                                       .property("scale", &SobelFilter::scale, {-1e6, 1e6}, "Factor of the result")
-                                       .property("row-border-mode", &SobelFilter::row_border_mode, border_type,
-                                                 "What lies left and right of the image")
-                                       .property("column-border-mode", &SobelFilter::column_border_mode, border_type,
-                                                 "What lies above and below the image")
-                                       .doc("cv::cuda::createSobelFilter",
-                                            "Derivative of the image by the Sobel operator, each channel by itself. "
-                                            "Video formats come out as its magnitude, "
-                                            "saturated to 8 bits; the mats 16SC1 … 32FC4 as the signed derivative.",
-                                            "videotestsrc ! cudasobelfilter dx=1 ! videoconvert ! autovideosink");
+extern const Element sobelfilter =
+    filter<SobelFilter>("cudasobelfilter", "CUDA Sobel filter")
+        .formats(all_rows())
+        .full_range_output()
+        .property("dx", &SobelFilter::dx, {0, 6}, "Order of the derivative in x")
+        .property("dy", &SobelFilter::dy, {0, 6}, "Order of the derivative in y")
+        .property("ksize", &SobelFilter::ksize, {1, 7}, "Kernel size: 1, 3, 5 or 7", odd)
+        .property("scale", &SobelFilter::scale, {-1e6, 1e6}, "Factor of the result")
+        .property("row-border-mode", &SobelFilter::row_border_mode, border_type,
+                  "What lies left and right of the image")
+        .property("column-border-mode", &SobelFilter::column_border_mode, border_type,
+                  "What lies above and below the image")
+        .doc("cv::cuda::createSobelFilter",
+             "Derivative of the image by the Sobel operator, each channel by itself. "
+             "Video formats come out as its magnitude, "
+             "saturated to 8 bits; the mats 16SC1 … 32FC4 as the signed derivative. "
+             "An order of 0 in both directions is an error, as is one that the kernel is too small for.",
+             "videotestsrc ! cudasobelfilter dx=1 ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -2,10 +2,10 @@
 #include "src/kernels/blend.hpp"
 
 #include <cmath>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/error.hpp"
 
 namespace gstcv {
@@ -65,7 +65,7 @@ struct BlendLinear {
     };
     GpuMat& out = f.out[0].planes[0];
     kernels::blend(out.depth() == CV_32F, out.channels(), input(f.in[0].planes[0], w1), input(f.in[1].planes[0], w2),
-                   out.data, out.step, out.cols, out.rows, cv::cuda::StreamAccessor::getStream(stream));
+                   out.data, out.step, out.cols, out.rows, queue_of(stream));
   }
   template <class M>
   static bool linked(const Frames<M>& f) {
@@ -93,7 +93,7 @@ struct BlendLinear {
 
 extern const Element blendlinear =
     combiner<BlendLinear>("cudablendlinear", "CUDA weighted blending of two images")
-        .same(types({CV_8U, CV_32F}, {1, 3, 4}))
+        .same(types({CV_8U, CV_32F}, {1, 2, 3, 4}))
         .inputs(2, 2)
         .pad({"weights1", "Weight of each pixel of sink_0", mats({CV_32FC1})})
         .pad({"weights2", "Weight of each pixel of sink_1", mats({CV_32FC1})})
@@ -101,9 +101,11 @@ extern const Element blendlinear =
                   "Weights of sink_0 when weights1 and weights2 are not linked; sink_1 has the rest")
         .property("alpha", &BlendLinear::alpha, {0, 1}, "Weight of sink_0 with mode=constant")
         .doc("cv::cuda::blendLinear",
-             "Blends two images of equal size and format: (img1·w1 + img2·w2) / (w1 + w2), with weights from the pads "
+             "Blends two images of equal size and format: (img1·w1 + img2·w2) / (w1 + w2 + 0.00001), with weights from "
+             "the pads "
              "weights1 and "
-             "weights2, 32FC1 mats, or as `mode` says.",
+             "weights2, 32FC1 mats, or as `mode` says. It is an error to "
+             "link only one of these pads.",
              "videotestsrc ! cudablendlinear name=b mode=ramp ! videoconvert ! autovideosink videotestsrc pattern=ball "
              "! b.");
 

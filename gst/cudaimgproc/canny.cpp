@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "src/kernels/canny.hpp"
 
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 
 namespace gstcv {
 namespace {
@@ -17,9 +17,8 @@ struct Canny {
 
   void gpu(const GpuMat& gray, GpuMat& edges, GpuStream& stream) {
     cv::cuda::createContinuous(gray.rows, kernels::canny_scratch_width(gray.cols), CV_32SC1, scratch);
-    kernels::canny_gpu({gray.data, gray.step, gray.cols, gray.rows}, {edges.data, edges.step, edges.cols, edges.rows},
-                       {low_thresh, high_thresh, aperture_size, l2_gradient}, scratch.ptr<unsigned>(),
-                       cv::cuda::StreamAccessor::getStream(stream));
+    kernels::canny_gpu(plane_of(gray), plane_of(edges), {low_thresh, high_thresh, aperture_size, l2_gradient},
+                       scratch.ptr<unsigned>(), queue_of(stream));
   }
   void cpu(const Mat& gray, Mat& edges) const {
     cv::Canny(gray, edges, low_thresh, high_thresh, aperture_size, l2_gradient);
@@ -42,7 +41,9 @@ extern const Element canny =
         .doc("cv::cuda::createCannyEdgeDetector",
              "Edges of a grayscale image: 255 on an edge, 0 elsewhere; full range. GPU and CPU give the same pixels, "
              "those of cv::Canny. Larger operators have larger gradients: between black and white 1020 with "
-             "aperture-size=3, 12240 with 5 and 163200 with 7.",
+             "aperture-size=3, 12240 with 5 and 163200 with 7. A low threshold above the high one changes places with "
+             "it. "
+             "OpenCV's other form, from given derivatives, is not offered.",
              "videotestsrc ! cudacanny ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/cudaimgproc.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "cvtcolor_codes.hpp"
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 #include "src/kernels/color.hpp"
 
 namespace gstcv {
@@ -79,7 +79,7 @@ struct CvtColor {
       cv::cuda::cvtColor(in.planes[0], out.planes[0], code, out.planes[0].channels(), stream);
     else
       kernels::convert_color_gpu(layout_of(in.layout), image_of(in), layout_of(out.layout), image_of(out),
-                                 matrix_of(in.layout, out.layout), cv::cuda::StreamAccessor::getStream(stream));
+                                 matrix_of(in.layout, out.layout), queue_of(stream));
   }
   void cpu(const Image<Mat>& in, Image<Mat>& out) const {
     if (code != code_from_caps) {
@@ -99,22 +99,24 @@ struct CvtColor {
 
 }  // namespace
 
-extern const Element cvtcolor = filter<CvtColor>("cudacvtcolor", "CUDA colour conversion")
-                                    .io(caps_formats(), caps_formats())
-                                    .io(video({GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGB}), mats({CV_8UC3}))
-                                    .io(mats({CV_8UC3}), video({GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGB}))
-                                    .io(mats({CV_16UC3, CV_32FC3}), mats({CV_16UC3, CV_32FC3}))
-                                    .converts_colorimetry()
-                                    .property("code", &CvtColor::code, color_code_type,
-                                              "auto: converts between the formats, ranges and matrices of both caps; "
-                                              "else an OpenCV code, whose other colour "
-                                              "space travels as a mat of three channels")
-                                    .doc("cv::cuda::cvtColor",
-                                         "Converts between all video formats of its caps, honouring their colorimetry "
-                                         "(BT.601, BT.709, BT.2020; limited and full "
-                                         "range); subsampled chroma is replicated, and averaged the other way. With "
-                                         "equal formats it only changes the kind of "
-                                         "memory.",
-                                         "videotestsrc ! cudacvtcolor ! videoconvert ! autovideosink");
+extern const Element cvtcolor =
+    filter<CvtColor>("cudacvtcolor", "CUDA colour conversion")
+        .io(caps_formats(), caps_formats())
+        .io(video({GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGB}), mats({CV_8UC3}))
+        .io(mats({CV_8UC3}), video({GST_VIDEO_FORMAT_BGR, GST_VIDEO_FORMAT_RGB}))
+        .io(mats({CV_16UC3, CV_32FC3}), mats({CV_16UC3, CV_32FC3}))
+        .converts_colorimetry()
+        .property("code", &CvtColor::code, color_code_type,
+                  "auto: converts between the formats, ranges and matrices of both caps; "
+                  "else an OpenCV code, whose other colour "
+                  "space travels as a mat of three channels")
+        .doc("cv::cuda::cvtColor",
+             "Converts between all video formats of its caps, honouring their colorimetry "
+             "(BT.601, BT.709, BT.2020; limited and full "
+             "range); subsampled chroma is replicated, and averaged the other way. With "
+             "equal formats it only changes the kind of memory. The codes for colours of 15 and "
+             "16 bits (videoconvert reads them), Bayer patterns (bayer2rgb does) and "
+             "premultiplied alpha are not offered.",
+             "videotestsrc ! cudacvtcolor ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "src/kernels/equalize.hpp"
 
-#include <opencv2/core/cuda_stream_accessor.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "gst/framework/element.hpp"
+#include "gst/framework/planes.hpp"
 
 namespace gstcv {
 namespace {
@@ -18,7 +18,7 @@ struct EqualizeHist {
       workspace.setTo(cv::Scalar::all(0), stream);
     }
     kernels::equalize_histogram(in.data, in.step, out.data, out.step, in.cols, in.rows, workspace.data,
-                                cv::cuda::StreamAccessor::getStream(stream));
+                                queue_of(stream));
   }
   void cpu(const Mat& in, Mat& out) const { cv::equalizeHist(in, out); }
 };
@@ -29,8 +29,12 @@ extern const Element equalizehist =
     filter<EqualizeHist>("cudaequalizehist", "CUDA histogram equalization")
         .io(luma8(), gray8())
         .full_range_output()
-        .doc("cv::cuda::equalizeHist",
-             "Spreads the gray levels so that each range of them is about equally frequent; full range.",
-             "videotestsrc pattern=snow ! cudaequalizehist ! videoconvert ! autovideosink");
+        .doc(
+            "cv::cuda::equalizeHist",
+            "Spreads the gray levels so that each range of them is about equally frequent; full range. A level becomes "
+            "255·n/N, where n of the image's N pixels are at most so bright, those of its darkest level, which becomes "
+            "0, left out of both. An image of one level stays "
+            "as it is. GPU and CPU give the same.",
+            "videotestsrc pattern=snow ! cudaequalizehist ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

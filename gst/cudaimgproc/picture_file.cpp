@@ -135,6 +135,8 @@ std::vector<int> order_of(const Layout& image) {
 
 Mat as_pixels_of(const Mat& bgr, const Layout& image) {
   Mat out;
+  if (CV_MAT_CN(image.type()) == 2)
+    throw Error::settings("a picture from a file has no form of two channels; give it as a frame");
   if (CV_MAT_CN(image.type()) == 1) {
     out = as_gray(bgr, image);
   } else {

@@ -40,7 +40,7 @@ bool fits(Size templ, Size image) {
 }
 
 std::vector<FormatRow> rows_for(int output, bool floats) {
-  const Formats bytes = luma8() + mats({CV_8UC1}) + types({CV_8U}, {3, 4}), reals = types({CV_32F}, {1, 3, 4});
+  const Formats bytes = luma8() + types({CV_8U}, {1, 2, 3, 4}), reals = types({CV_32F}, {1, 2, 3, 4});
   if (output == frame) return {{bytes + (floats ? reals : Formats{}), {}, true}};
   std::vector<FormatRow> rows{{bytes, gray8() + mats({CV_32FC1})}};
   if (floats) rows.push_back({reals, gray8() + mats({CV_32FC1})});
@@ -308,7 +308,9 @@ extern const Element templatematching =
              "corner: as 32FC1, or as GRAY8 in which the normed methods are white where the template fits perfectly "
              "(0 with sqdiff-normed, else 1) and black at 1 or 0 or less; of the others the frame's best score is "
              "white and its worst black. Of four video channels the three colours are compared. Of equally good "
-             "places the first is named, row by row. draw=true frames the best match, or marks it in the map.",
+             "places the first is named, row by row. draw=true frames the best match, or marks it in the map. It is an "
+             "error when there is no template, or when it is larger than the image; for mats of two channels it cannot "
+             "come from a file.",
              "videotestsrc pattern=ball ! cudatemplatematching name=m draw=true ! videoconvert ! autovideosink "
              "videotestsrc pattern=ball num-buffers=1 ! video/x-raw(ANY),width=40,height=40 ! m.template");
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cstring>
-#include <opencv2/core/cuda_stream_accessor.hpp>
 
 #include "gst/framework/element.hpp"
 #include "gst/framework/planes.hpp"
@@ -17,7 +16,7 @@ struct DrawColorDisp {
                       : in.depth() == CV_16S ? kernels::Disparity::s16
                       : in.depth() == CV_32S ? kernels::Disparity::s32
                                              : kernels::Disparity::f32;
-    kernels::color_disparity_gpu(type, plane_of(in), plane_of(out), ndisp, cv::cuda::StreamAccessor::getStream(stream));
+    kernels::color_disparity_gpu(type, plane_of(in), plane_of(out), ndisp, queue_of(stream));
   }
 
   void cpu(const Mat& in, Mat& out) const {
@@ -51,7 +50,7 @@ struct DrawColorDisp {
 
 extern const Element drawcolordisp =
     filter<DrawColorDisp>("cudadrawcolordisp", "CUDA colouring of disparities")
-        .io(gray8() + mats({CV_8UC1, CV_16SC1, CV_32SC1, CV_32FC1}),
+        .io(types({CV_8U}, {1}) + mats({CV_16SC1, CV_32SC1, CV_32FC1}),
             video({GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_BGRx}) + mats({CV_8UC4}))
         .property("ndisp", &DrawColorDisp::ndisp, {1, kernels::most_disparities},
                   "Disparity that is drawn red; 16 times as much for disparities in sixteenths of a pixel")

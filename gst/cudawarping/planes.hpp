@@ -27,7 +27,7 @@ inline kernels::Interpolation kernel_interpolation(int cv_flag) {
 // The settings that warps have in common.
 template <class Op>
 kernels::WarpStyle style_of(const Op& op) {
-  const cv::Scalar& v = op.border_val;
+  const cv::Scalar& v = op.border_value;
   return {
       kernel_interpolation(op.interpolation), static_cast<kernels::Border>(op.border_mode), {v[0], v[1], v[2], v[3]}};
 }

@@ -19,7 +19,7 @@ struct Remap {
   double alpha = -1;
   bool relative = false;
   int interpolation = cv::INTER_LINEAR, border_mode = cv::BORDER_CONSTANT;
-  cv::Scalar border_val;
+  cv::Scalar border_value;
 
   // The maps'. Of a file that cannot be read check() tells, with the first frame.
   Size output_size(const std::vector<Size>& inputs) const {
@@ -127,7 +127,7 @@ extern const Element remap =
         .property("interpolation", &Remap::interpolation, warp_interpolation_type,
                   "How values between pixels are found")
         .property("border-mode", &Remap::border_mode, border_type, "What lies outside the image")
-        .property("border-val", &Remap::border_val, "Value outside the image with border-mode=constant")
+        .property("border-value", &Remap::border_value, "Value outside the image with border-mode=constant")
         .doc(
             "cv::cuda::remap",
             "Takes each output pixel from the place in the input that two maps of floats name, in pixels; the output "

@@ -19,7 +19,7 @@ struct Rotate {
   double angle = 0, x_shift = 0, y_shift = 0;
   int size = keep;
   int interpolation = cv::INTER_LINEAR, border_mode = cv::BORDER_CONSTANT;
-  cv::Scalar border_val;
+  cv::Scalar border_value;
 
   Size output_size(Size in) const {
     if (size == keep) return in;
@@ -70,11 +70,11 @@ extern const Element rotate =
         .property("interpolation", &Rotate::interpolation, warp_interpolation_type,
                   "How values between pixels are found")
         .property("border-mode", &Rotate::border_mode, border_type, "What lies outside the image")
-        .property("border-val", &Rotate::border_val, "Value outside the image with border-mode=constant")
+        .property("border-value", &Rotate::border_value, "Value outside the image with border-mode=constant")
         .doc("cv::cuda::rotate",
              "Turns the image about its centre, then moves it. OpenCV's function turns about the top left corner and "
              "leaves pixels unset that the image does not cover; here they are filled. "
              "Quarter turns with size=fit move pixels and change none.",
-             "videotestsrc ! cudarotate angle=30 size=fit border-val=\"<64,64,64>\" ! videoconvert ! autovideosink");
+             "videotestsrc ! cudarotate angle=30 size=fit border-value=\"<64,64,64>\" ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

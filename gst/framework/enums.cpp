@@ -7,7 +7,8 @@ namespace gstcv {
 namespace {
 
 const GEnumValue border_values[] = {
-    {cv::BORDER_CONSTANT, "iiiiii|abcdefgh|iiiiii with i = border-val, or 0 where there is none", "constant"},
+    {cv::BORDER_CONSTANT, "iiiiii|abcdefgh|iiiiii with i = the value of the border, or 0 where none can be set",
+     "constant"},
     {cv::BORDER_REPLICATE, "aaaaaa|abcdefgh|hhhhhh", "replicate"},
     {cv::BORDER_REFLECT, "fedcba|abcdefgh|hgfedc", "reflect"},
     {cv::BORDER_WRAP, "cdefgh|abcdefgh|abcdef", "wrap"},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "formats.hpp"
 
+#include <algorithm>
 #include <opencv2/core.hpp>
 
 #include "src/layout.hpp"
@@ -57,7 +58,8 @@ Formats mats(std::initializer_list<int> types) {
 }
 
 Formats operator+(Formats a, const Formats& b) {
-  a.insert(a.end(), b.begin(), b.end());
+  for (const Format& f : b)
+    if (std::find(a.begin(), a.end(), f) == a.end()) a.push_back(f);
   return a;
 }
 

@@ -33,6 +33,7 @@ struct FormatRow {
 [[nodiscard]] Formats types(std::initializer_list<int> depths, std::initializer_list<int> channels);
 [[nodiscard]] Formats video(std::initializer_list<GstVideoFormat> formats);
 [[nodiscard]] Formats mats(std::initializer_list<int> types);
+// Without those of b that a has.
 [[nodiscard]] Formats operator+(Formats a, const Formats& b);
 
 // GRAY8 alone, and GRAY8 with the planar formats whose first plane is one: an operation on gray images takes their

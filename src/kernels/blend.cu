@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "blend.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
-#include <stdexcept>
 #include <type_traits>
 
+#include "launch.hpp"
 #include "rounding.hpp"
 
 namespace gstcv::kernels {
@@ -63,12 +61,13 @@ void blend(bool floats, int channels, const BlendInput& a, const BlendInput& b, 
                        aligned(b.weights, b.weights_step, 16);
   using Kernel = void (*)(BlendInput, BlendInput, unsigned char*, std::size_t, int, int, bool);
   const Kernel kernel = channels == 1   ? (floats ? blend_rows<float, 1> : blend_rows<std::uint8_t, 1>)
+                        : channels == 2 ? (floats ? blend_rows<float, 2> : blend_rows<std::uint8_t, 2>)
                         : channels == 3 ? (floats ? blend_rows<float, 3> : blend_rows<std::uint8_t, 3>)
                                         : (floats ? blend_rows<float, 4> : blend_rows<std::uint8_t, 4>);
   const dim3 blocks(static_cast<unsigned>((width + 32 * pixels - 1) / (32 * pixels)),
                     static_cast<unsigned>((height + 7) / 8));
   kernel<<<blocks, dim3(32, 8), 0, stream>>>(a, b, static_cast<unsigned char*>(dst), dst_step, width, height, vectors);
-  if (const cudaError_t e = cudaGetLastError(); e != cudaSuccess) throw std::runtime_error(cudaGetErrorName(e));
+  check_launch("blending");
 }
 
 }  // namespace gstcv::kernels

@@ -16,8 +16,8 @@ struct BlendInput {
 };
 
 // dst = (a.image * a.weights + b.image * b.weights) / (a.weights + b.weights + 1e-5), as cv::blendLinear and
-// cv::cuda::blendLinear; 8-bit results are rounded to the nearest and saturated. Images of 1, 3 or 4 channels of 8 bits
-// or floats. Queued on stream; throws std::runtime_error with the CUDA error's name when the launch fails.
+// cv::cuda::blendLinear; 8-bit results are rounded to the nearest and saturated. Images of 1 to 4 channels of 8 bits or
+// floats. Queued on stream; throws std::runtime_error with the CUDA error's name when the launch fails.
 void blend(bool floats, int channels, const BlendInput& a, const BlendInput& b, void* dst, std::size_t dst_step,
            int width, int height, CUstream_st* stream);
 

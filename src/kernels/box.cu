@@ -28,7 +28,7 @@ void box_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, cons
   with_type<std::uint8_t, std::uint16_t>(depth, channels, [&]<typename T, int CN>() {
     launch_separable<T, CN, Mean>(job, src, dst, window, row, column, around, stream);
   });
-  check_launch();
+  check_launch("filter");
 }
 
 }  // namespace gstcv::kernels

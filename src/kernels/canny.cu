@@ -13,7 +13,8 @@
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
-#include <string>
+
+#include "launch.hpp"
 
 namespace gstcv::kernels {
 namespace {
@@ -274,11 +275,6 @@ unsigned blocks_for(std::int64_t items, int per_block) {
   return static_cast<unsigned>((items + per_block - 1) / per_block);
 }
 
-void check_launch() {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("canny: ") + cudaGetErrorName(error));
-}
-
 // Magnitudes are whole numbers, so the threshold may be cut off to one. As cv::Canny does it.
 int whole(double threshold, const CannySettings& s) {
   if (s.aperture == 7) threshold /= 16;
@@ -311,17 +307,17 @@ void canny_gpu(const Plane& src, const Plane& dst, const CannySettings& settings
     label_tiles<2><<<tiles, threads, 0, stream>>>(job);
   else
     label_tiles<3><<<tiles, threads, 0, stream>>>(job);
-  check_launch();
+  check_launch("canny");
   const std::int64_t borders =
       static_cast<std::int64_t>(tiles.y - 1) * src.width + static_cast<std::int64_t>(tiles.x - 1) * src.height;
   if (borders > 0) {
     join_tiles<<<blocks_for(borders, threads), threads, 0, stream>>>(job);
-    check_launch();
+    check_launch("canny");
   }
   const bool wide = reinterpret_cast<std::uintptr_t>(dst.data) % 4 == 0 && dst.step % 4 == 0;
   draw_edges<<<dim3(blocks_for(src.width, 256), std::min(blocks_for(src.height, 4), 65535u)), threads, 0, stream>>>(
       job, wide);
-  check_launch();
+  check_launch("canny");
 }
 
 }  // namespace gstcv::kernels

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
+
+#include "launch.hpp"
 
 namespace gstcv::kernels {
 namespace {
@@ -82,8 +82,7 @@ void color_disparity_gpu(Disparity type, const Plane& src, const Plane& dst, int
       launch<float>(src, dst, ndisp, stream);
       break;
   }
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("color disparity: ") + cudaGetErrorName(error));
+  check_launch("color disparity");
 }
 
 }  // namespace gstcv::kernels

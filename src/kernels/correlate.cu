@@ -175,7 +175,7 @@ void correlate_gpu(Depth depth, int channels, const Plane& src, const Plane& dst
     launch_small<2>(depth, channels, src, dst, window, weights, around, stream);
   else
     launch_large(depth, channels, src, dst, window, weights, around, stream);
-  check_launch();
+  check_launch("filter");
 }
 
 }  // namespace gstcv::kernels

@@ -2,10 +2,9 @@
 // Two launches: one counts, and its last block makes the table; the other looks up.
 #include "equalize.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
-#include <stdexcept>
+
+#include "launch.hpp"
 
 namespace gstcv::kernels {
 namespace {
@@ -145,7 +144,7 @@ void equalize_histogram(const void* src, std::size_t src_step, void* dst, std::s
   count<<<blocks(528), threads, 0, stream>>>(from, src_step, width, height, aligned(src, src_step), w);
   look_up<<<blocks(4096), threads, 0, stream>>>(from, src_step, static_cast<unsigned char*>(dst), dst_step, width,
                                                 height, aligned(src, src_step) && aligned(dst, dst_step), w);
-  if (const cudaError_t e = cudaGetLastError(); e != cudaSuccess) throw std::runtime_error(cudaGetErrorName(e));
+  check_launch("equalization");
 }
 
 }  // namespace gstcv::kernels

@@ -2,11 +2,10 @@
 // Each warp looks at pieces of rows; the last block to finish looks at what the others found.
 #include "extrema.hpp"
 
-#include <cuda_runtime_api.h>
-
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
+
+#include "launch.hpp"
 
 namespace gstcv::kernels {
 namespace {
@@ -164,7 +163,7 @@ void find_extrema(Number type, const void* src, std::size_t src_step, const void
                                        launch<std::int16_t>, launch<std::int32_t>, launch<float>,
                                        launch<double>};
   by_type[static_cast<int>(type)](src, src_step, mask, mask_step, width, height, workspace, found, stream);
-  if (const cudaError_t e = cudaGetLastError(); e != cudaSuccess) throw std::runtime_error(cudaGetErrorName(e));
+  check_launch("extrema");
 }
 
 }  // namespace gstcv::kernels

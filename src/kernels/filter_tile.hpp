@@ -4,14 +4,12 @@
 // loads one column of groups. What a block makes is narrower than its source by the reach of the kernel.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <bit>
 #include <stdexcept>
-#include <string>
 
 #include "border.hpp"
 #include "filter.hpp"
+#include "launch.hpp"
 
 namespace gstcv::kernels::filtering {
 
@@ -85,11 +83,6 @@ inline void check_arguments(Depth depth, int channels, const Plane& src, const P
   if (window.width < 1 || window.width > most_taps || window.height < 1 || window.height > most_taps ||
       window.anchor_x < 0 || window.anchor_x >= window.width || window.anchor_y < 0 || window.anchor_y >= window.height)
     throw std::invalid_argument("filter: needs a kernel of up to 31 x 31 with its anchor inside");
-}
-
-inline void check_launch() {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("filter: ") + cudaGetErrorName(error));
 }
 
 // Does a window fit into one of 2 * radius + 1 that is centred?

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cuda_runtime_api.h>
-
 #include <stdexcept>
-#include <string>
 
 #include "hough_circles_math.hpp"
+#include "launch.hpp"
 
 namespace gstcv::kernels {
 namespace {
@@ -14,10 +12,9 @@ using namespace circles;
 constexpr int threads = 256;
 constexpr int pixels_per_thread = 16;
 
-void check(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string("circles: ") + cudaGetErrorName(error));
+void clear(void* what, std::size_t bytes, cudaStream_t stream) {
+  check_cuda(cudaMemsetAsync(what, 0, bytes, stream), "circles");
 }
-void clear(void* what, std::size_t bytes, cudaStream_t stream) { check(cudaMemsetAsync(what, 0, bytes, stream)); }
 
 // A block looks at 16 pixels a thread, counts its edges in shared memory, and takes room for all of them at once.
 __global__ void __launch_bounds__(threads)
@@ -138,7 +135,7 @@ void edge_points_gpu(const Plane& image, const Plane& edges, EdgePoint* points, 
   clear(count, sizeof *count, stream);
   const auto blocks = static_cast<unsigned>((groups + threads - 1) / threads);
   list_edges<<<blocks, threads, 0, stream>>>(image, edges, points, count);
-  check(cudaGetLastError());
+  check_launch("circles");
 }
 
 void centres_gpu(const EdgePoint* points, const unsigned* point_count, const CellGrid& grid, unsigned* votes,
@@ -151,12 +148,12 @@ void centres_gpu(const EdgePoint* points, const unsigned* point_count, const Cel
   const int per_thread = std::max(16, (radii + 31) / 32);
   const dim3 voters(512, static_cast<unsigned>((radii + per_thread - 1) / per_thread), 2);
   vote<<<voters, threads, 0, stream>>>(points, point_count, grid, votes, s, per_thread);
-  check(cudaGetLastError());
+  check_launch("circles");
   const dim3 blocks(static_cast<unsigned>((grid.width - 2 + 31) / 32),
                     static_cast<unsigned>((grid.height - 2 + 7) / 8));
   const auto threshold = static_cast<unsigned>(s.votes);
   list_centres<<<blocks, threads, 0, stream>>>(votes, grid, threshold, centres, count);
-  check(cudaGetLastError());
+  check_launch("circles");
 }
 
 void radii_gpu(const EdgePoint* points, const unsigned* point_count, const Centre* centres, int count, Radii* radii,
@@ -165,7 +162,7 @@ void radii_gpu(const EdgePoint* points, const unsigned* point_count, const Centr
   if (count < 1) throw std::invalid_argument("circles: no centres");
   const std::size_t shared = sizeof(unsigned) * (s.max_radius - s.min_radius + 3);
   find_radii<<<static_cast<unsigned>(count), threads, shared, stream>>>(points, point_count, centres, radii, s);
-  check(cudaGetLastError());
+  check_launch("circles");
 }
 
 }  // namespace gstcv::kernels

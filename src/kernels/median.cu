@@ -4,6 +4,7 @@
 #include <string>
 #include <type_traits>
 
+#include "launch.hpp"
 #include "median_job.hpp"
 #include "median_runs.hpp"
 
@@ -226,8 +227,7 @@ void median_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, i
     launch_sorted<std::uint16_t>(job, window, stream);
   else
     launch_sorted<float>(job, window, stream);
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("median: ") + cudaGetErrorName(error));
+  check_launch("median");
 }
 
 }  // namespace gstcv::kernels

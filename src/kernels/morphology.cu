@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cuda_runtime_api.h>
-
 #include <cfloat>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 
+#include "launch.hpp"
 #include "morphology_plan.hpp"
 
 namespace gstcv::kernels {
@@ -293,10 +292,6 @@ __global__ void __launch_bounds__(threads) by_taps(const __grid_constant__ Shape
     take_taps<T, false>(job, corner, tables);
 }
 
-void must(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string("morphology: ") + cudaGetErrorName(error));
-}
-
 template <typename T>
 void launch(const ShapeJob& job, cudaStream_t stream) {
   const int out_bytes = 4 * job.out_words;
@@ -306,15 +301,18 @@ void launch(const ShapeJob& job, cudaStream_t stream) {
   const Job& plain = job;
   if (job.tables > 0) {
     if (shared > unasked)
-      must(cudaFuncSetAttribute(by_taps<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
+      check_cuda(
+          cudaFuncSetAttribute(by_taps<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+          "morphology");
     by_taps<T><<<grid, threads, shared, stream>>>(job);
   } else {
     if (shared > unasked)
-      must(cudaFuncSetAttribute(by_rectangles<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                static_cast<int>(shared)));
+      check_cuda(
+          cudaFuncSetAttribute(by_rectangles<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
+          "morphology");
     by_rectangles<T><<<grid, threads, shared, stream>>>(plain);
   }
-  must(cudaGetLastError());
+  check_launch("morphology");
 }
 
 bool words_fit(const Plane& p) { return reinterpret_cast<std::uintptr_t>(p.data) % 4 == 0 && p.step % 4 == 0; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Nearest, linear, cubic and lanczos4: one separable kernel for all, and the entry of the GPU side.
 #include <limits>
-#include <string>
 
+#include "launch.hpp"
 #include "resize.hpp"
 #include "resize_job.hpp"
 
@@ -141,8 +141,7 @@ void resize_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, I
   } else {
     launch_filter<float>(plan, job, stream);
   }
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("resize: ") + cudaGetErrorName(error));
+  check_launch("resize");
 }
 
 }  // namespace gstcv::kernels

@@ -11,7 +11,7 @@ void separable_gpu(Depth depth, int channels, const Plane& src, const Plane& dst
   with_type<std::uint8_t, std::uint16_t, std::int16_t, std::int32_t, float>(depth, channels, [&]<typename T, int CN>() {
     launch_separable<T, CN, Weighted>({}, src, dst, window, row, column, around, stream);
   });
-  check_launch();
+  check_launch("filter");
 }
 
 }  // namespace gstcv::kernels

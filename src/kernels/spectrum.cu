@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
+#include "launch.hpp"
 #include "spectrum.hpp"
 
 namespace gstcv::kernels {
@@ -82,27 +81,22 @@ __global__ void __launch_bounds__(threads)
 
 unsigned blocks_for(int columns, int per_block) { return static_cast<unsigned>((columns + per_block - 1) / per_block); }
 
-void check_launch() {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("spectrum: ") + cudaGetErrorName(error));
-}
-
 }  // namespace
 
 void spectrum_picture_gpu(const HalfSpectrum& s, const Plane& dst, float* partial, CUstream_st* stream) {
   find_largest<<<spectrum_partials, threads, 0, stream>>>(s, partial);
-  check_launch();
+  check_launch("spectrum");
   const bool wide = !s.flipped && reinterpret_cast<std::uintptr_t>(dst.data) % 4 == 0 && dst.step % 4 == 0;
   const dim3 grid(blocks_for(s.width, threads * pixels_per_thread), static_cast<unsigned>(std::min(s.height, 2048)));
   draw<<<grid, threads, 0, stream>>>(s, static_cast<unsigned char*>(dst.data), dst.step, partial, wide);
-  check_launch();
+  check_launch("spectrum");
 }
 
 void symmetric_half_gpu(const Plane& src, float* dst, int width, bool rows, CUstream_st* stream) {
   const dim3 grid(blocks_for(width / 2 + 1, threads), static_cast<unsigned>(std::min(src.height, 2048)));
   symmetric_half<<<grid, threads, 0, stream>>>(static_cast<const unsigned char*>(src.data), src.step,
                                                reinterpret_cast<float2*>(dst), width, src.height, rows);
-  check_launch();
+  check_launch("spectrum");
 }
 
 }  // namespace gstcv::kernels

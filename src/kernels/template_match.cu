@@ -184,6 +184,9 @@ void match_directly(const Pixels& image, const std::uint32_t* words, const Templ
     case 1:
       launch<1>(job, stream);
       break;
+    case 2:
+      launch<2>(job, stream);
+      break;
     case 3:
       launch<3>(job, stream);
       break;
@@ -191,7 +194,7 @@ void match_directly(const Pixels& image, const std::uint32_t* words, const Templ
       launch<4>(job, stream);
       break;
     default:
-      throw std::invalid_argument("matching: 1, 3 or 4 channels");
+      throw std::invalid_argument("matching: 1 to 4 channels");
   }
   check_launch("matching");
 }

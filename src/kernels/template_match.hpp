@@ -15,7 +15,7 @@ namespace gstcv::kernels {
 // In the order of OpenCV's TemplateMatchModes.
 enum class Match { sqdiff, sqdiff_normed, ccorr, ccorr_normed, ccoeff, ccoeff_normed };
 
-// An image or a template with 1, 3 or 4 channels of 8 bits. One of four channels may be left out (-1: none).
+// An image or a template with 1 to 4 channels of 8 bits. One of four channels may be left out (-1: none).
 struct Pixels {
   Plane plane;
   int channels;

@@ -2,11 +2,7 @@
 // The score of one place, from the exact sums over its window and over the template.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include <stdexcept>
-#include <string>
-
+#include "launch.hpp"
 #include "template_match.hpp"
 
 namespace gstcv::kernels::matching {
@@ -18,11 +14,6 @@ struct Score {
   int width, height;  // of the template
   int channels, ignored;
 };
-
-inline void check_launch(const char* what) {
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string(what) + ": " + cudaGetErrorName(error));
-}
 
 #ifdef __CUDACC__
 // Value of a row of running sums from column x over `count` columns.

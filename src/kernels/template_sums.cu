@@ -217,16 +217,25 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-template <class F1, class F3, class F4>
-void for_channels(int channels, F1 one, F3 three, F4 four, const char* what) {
-  if (channels == 1)
-    one();
-  else if (channels == 3)
-    three();
-  else if (channels == 4)
-    four();
-  else
-    throw std::invalid_argument("matching: 1, 3 or 4 channels");
+// f.operator()<CN>() for a number of channels.
+template <class F>
+void for_channels(int channels, const char* what, F f) {
+  switch (channels) {
+    case 1:
+      f.template operator()<1>();
+      break;
+    case 2:
+      f.template operator()<2>();
+      break;
+    case 3:
+      f.template operator()<3>();
+      break;
+    case 4:
+      f.template operator()<4>();
+      break;
+    default:
+      throw std::invalid_argument("matching: 1 to 4 channels");
+  }
   check_launch(what);
 }
 
@@ -247,12 +256,9 @@ void prepare_template(const Pixels& templ, TemplateSums* sums, std::uint32_t* wo
   check_template(s.width, s.height);
   const int per_row = template_words(s.width, templ.channels);
   const unsigned blocks = std::min(blocks_for(static_cast<long long>(s.width) * s.height, threads * 4), 264u);
-  if (const cudaError_t error = cudaMemsetAsync(sums, 0, sizeof *sums, stream); error != cudaSuccess)
-    throw std::runtime_error(std::string("matching: ") + cudaGetErrorName(error));
-  for_channels(
-      templ.channels, [&] { prepare<1><<<blocks, threads, 0, stream>>>(s, sums, words, per_row); },
-      [&] { prepare<3><<<blocks, threads, 0, stream>>>(s, sums, words, per_row); },
-      [&] { prepare<4><<<blocks, threads, 0, stream>>>(s, sums, words, per_row); }, "template");
+  check_cuda(cudaMemsetAsync(sums, 0, sizeof *sums, stream), "matching");
+  for_channels(templ.channels, "template",
+               [&]<int CN>() { prepare<CN><<<blocks, threads, 0, stream>>>(s, sums, words, per_row); });
 }
 
 void sum_windows(const Pixels& image, int templ_height, const Windows& windows, CUstream_st* stream) {
@@ -262,30 +268,16 @@ void sum_windows(const Pixels& image, int templ_height, const Windows& windows, 
   const dim3 blocks(blocks_for(s.width, threads), blocks_for(windows.height, strip_rows));
   if (blocks.y > 65535) throw std::invalid_argument("matching: more than 2097120 rows");
   const unsigned rows = static_cast<unsigned>(windows.height);
-  for_channels(
-      image.channels,
-      [&] {
-        sum_columns<1><<<blocks, threads, 0, stream>>>(s, templ_height, windows);
-        run_along_rows<1><<<rows, threads, 0, stream>>>(windows);
-      },
-      [&] {
-        sum_columns<3><<<blocks, threads, 0, stream>>>(s, templ_height, windows);
-        run_along_rows<3><<<rows, threads, 0, stream>>>(windows);
-      },
-      [&] {
-        sum_columns<4><<<blocks, threads, 0, stream>>>(s, templ_height, windows);
-        run_along_rows<4><<<rows, threads, 0, stream>>>(windows);
-      },
-      "window sums");
+  for_channels(image.channels, "window sums", [&]<int CN>() {
+    sum_columns<CN><<<blocks, threads, 0, stream>>>(s, templ_height, windows);
+    run_along_rows<CN><<<rows, threads, 0, stream>>>(windows);
+  });
 }
 
 void to_centred_floats(const Pixels& from, const Plane& to, CUstream_st* stream) {
   const Source s = source(from);
   const dim3 blocks = grid_for(s.width, s.height);
-  for_channels(
-      from.channels, [&] { centre<1><<<blocks, threads, 0, stream>>>(s, to); },
-      [&] { centre<3><<<blocks, threads, 0, stream>>>(s, to); },
-      [&] { centre<4><<<blocks, threads, 0, stream>>>(s, to); }, "floats");
+  for_channels(from.channels, "floats", [&]<int CN>() { centre<CN><<<blocks, threads, 0, stream>>>(s, to); });
 }
 
 void match_from_correlation(const Pixels& image, const Plane& correlation, const TemplateSums* sums, int templ_width,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include <cuda_runtime_api.h>
 
-#include <string>
-
+#include "launch.hpp"
 #include "warp.hpp"
 #include "warp_math.hpp"
 
@@ -188,8 +186,7 @@ void warp_gpu(Depth depth, int channels, const Plane& src, const Plane& dst, con
              if (grid.y > 65535) throw std::invalid_argument("warp: more than 524280 rows");
              warp<T, CN, TAPS><<<grid, warps * 32, 0, stream>>>(job, from);
            });
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    throw std::runtime_error(std::string("warp: ") + cudaGetErrorName(error));
+  check_launch("warp");
 }
 
 }  // namespace gstcv::kernels

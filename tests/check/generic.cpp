@@ -28,6 +28,7 @@ Format first_format(const Element& e) {
 
 std::vector<std::vector<Picture>> play(Rig& rig, const Format& format, unsigned frames) {
   std::vector<std::vector<Picture>> all;
+  rig.announce(format, usual);
   require(rig.set_state(GST_STATE_PLAYING), "does not start");
   for (unsigned i = 0; i < frames; i++) {
     rig.push(format, usual, i + 1);

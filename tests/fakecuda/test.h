@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A plain test runner and helpers for the self-tests of libfakecuda.
+// A plain test runner for the self-tests of libfakecuda.
 #pragma once
 
 #include <cuda_runtime_api.h>

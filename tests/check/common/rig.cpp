@@ -125,6 +125,13 @@ void Rig::push_to(std::size_t input, GstBuffer* buffer, const Layout& layout) {
   gst_sample_unref(sample);
 }
 
+void Rig::announce(const Format& format, cv::Size size) {
+  for (std::size_t i = 0; i < sources_.size(); i++) {
+    const Ref<GstCaps> caps(caps_of(layout_for(i, format, size), !own_formats_[i] && format.gpu_only));
+    g_object_set(sources_[i], "caps", static_cast<GstCaps*>(caps), nullptr);
+  }
+}
+
 void Rig::push(const Format& format, cv::Size size, unsigned seed) {
   const Layout layout = layout_for(0, format, size);
   push_first(to_buffer(random_picture(layout, seed), format.gpu_only ? Storage::device : Storage::plain), layout, seed);

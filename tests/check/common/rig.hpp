@@ -21,6 +21,9 @@ class Rig {
   [[nodiscard]] bool set_state(GstState state);
   // Does the first input take such frames with the present settings? (Only from READY on.)
   [[nodiscard]] bool accepts(const Format& format, cv::Size size) const;
+  // Caps of the frames to come, before a start: a source that has none starts with its last ones, which the element may
+  // have refused.
+  void announce(const Format& format, cv::Size size);
   // A frame for each input: of this format and size at numbered inputs, of their own format at named ones.
   void push(const Format& format, cv::Size size, unsigned seed);
   // Any buffer as the first input's frame; takes it. `layout` is what its caps say.

@@ -117,6 +117,13 @@ std::string Streams::error() {
   return text;
 }
 
+std::vector<Storage> storages(const Layout& layout) {
+  std::vector<Storage> out{Storage::plain};
+  if (!layout.is_mat) out.push_back(Storage::padded);
+  if (on_device()) out.push_back(Storage::device);
+  return out;
+}
+
 const GstStructure* result_of(GstBuffer* buffer, const std::string& kind) {
   const GstStructure* s = gst_buffer_get_opencv_cuda_result(buffer, kind.c_str(), nullptr);
   require(s, "no result of " + kind);

@@ -41,6 +41,9 @@ class Streams {
   std::map<std::string, Layout> layouts_;
 };
 
+// Kinds of memory that such a frame can be pushed in, here.
+[[nodiscard]] std::vector<Storage> storages(const Layout& layout);
+
 // The result that an element attached; fails when there is none.
 [[nodiscard]] const GstStructure* result_of(GstBuffer* buffer, const std::string& kind);
 [[nodiscard]] int integer(const GstStructure* result, const char* field);

@@ -97,7 +97,7 @@ std::vector<Case> rows() {
        [](const cv::Mat& in) { return cut(Type::binary, otsu(in))(in); },
        {},
        0,
-       {"GRAY8", "NV12", "I420"},
+       {"GRAY8", "NV12", "NV21", "I420", "YV12", "Y444"},
        "",
        check_otsu},
   };

@@ -35,9 +35,11 @@ std::function<cv::Mat(const cv::Mat&)> sobel(int depth, int dx, int dy, int ksiz
   };
 }
 
-const std::vector<std::string> video{"GRAY8", "NV12", "I420", "BGR", "RGB", "BGRx", "RGBA"};
+const std::vector<std::string> video{"GRAY8", "NV12", "NV21", "I420", "YV12", "Y444", "BGR",  "RGB",
+                                     "BGRx",  "BGRA", "RGBx", "RGBA", "xRGB", "ARGB", "xBGR", "ABGR"};
 const std::vector<std::string> bytes{"8UC1", "8UC3", "8UC4", "16SC1", "16SC3", "16SC4"};
-const std::vector<std::string> floats{"GRAY16_LE", "16UC1", "16UC3", "RGBA64_LE", "16UC4", "32FC1", "32FC3", "32FC4"};
+const std::vector<std::string> floats{"GRAY16_LE", "16UC1", "16UC3", "RGBA64_LE", "BGRA64_LE", "ARGB64_LE",
+                                      "ABGR64_LE", "16UC4", "32FC1", "32FC3",     "32FC4"};
 const std::vector<std::string> integers{"32SC1", "32SC3", "32SC4"};
 
 const Tolerance scaled{

@@ -33,12 +33,15 @@ void compare(const Picture& got, const Picture& a, const Picture& b, const Weigh
 }
 
 void modes() {
-  for (const std::string format : {"GRAY8", "BGR", "RGBA", "32FC1", "32FC3", "32FC4"})
-    for (const cv::Size size : {cv::Size(1, 1), cv::Size(33, 7), cv::Size(64, 48)}) {
+  for (const std::string format :
+       {"GRAY8", "8UC1", "8UC2", "8UC3", "8UC4", "BGR", "RGBA", "xBGR", "32FC1", "32FC2", "32FC3", "32FC4"})
+    for (const cv::Size size : {cv::Size(1, 1), cv::Size(1, 17), cv::Size(33, 7), cv::Size(317, 211)}) {
       const float w = static_cast<float>(size.width - 1), cx = w / 2, cy = static_cast<float>(size.height - 1) / 2;
       const std::vector<std::pair<std::string, Weight>> all{
           {"", [](int, int) { return std::pair(0.5F, 0.5F); }},
           {"alpha=0.2", [](int, int) { return std::pair(0.2F, 0.8F); }},
+          {"alpha=0", [](int, int) { return std::pair(0.F, 1.F); }},
+          {"alpha=1", [](int, int) { return std::pair(1.F, 0.F); }},
           {"mode=ramp",
            [=](int x, int) {
              const float v = w > 0 ? 1 - static_cast<float>(x) / w : 0.5F;
@@ -51,16 +54,43 @@ void modes() {
            }}};
       const Layout layout = layout_of(format, size.width, size.height);
       const Picture a = random_picture(layout, 1), b = random_picture(layout, 2);
-      for (const auto& [settings, weight] : all) {
-        Streams s("cudablendlinear", settings, {"sink_0", "sink_1"});
-        s.push("sink_0", a);
-        s.push("sink_1", b);
-        const Ref<GstBuffer> out(s.pull());
-        compare(s.picture(out), a, b, weight, format + " " + settings);
-      }
+      for (const auto& [settings, weight] : all)
+        for (const Storage storage : storages(layout)) {
+          Streams s("cudablendlinear", settings, {"sink_0", "sink_1"});
+          s.push("sink_0", a, 0, 40, storage);
+          s.push("sink_1", b, 0, 40, storage);
+          const Ref<GstBuffer> out(s.pull());
+          compare(s.picture(out), a, b, weight, format + " " + settings);
+        }
     }
 }
 const Extra modes_test("cudablendlinear: modes", modes);
+
+// Weights are made anew for other settings and sizes.
+void changes() {
+  Streams s("cudablendlinear", "", {"sink_0", "sink_1"});
+  int time = 0;
+  for (const std::string format : {"BGR", "GRAY8", "32FC4"})
+    for (const cv::Size size : {cv::Size(64, 48), cv::Size(35, 27)})
+      for (const float alpha : {0.25F, 0.75F, -1.F}) {  // -1: a ramp
+        const Picture a = random_picture(layout_of(format, size.width, size.height), 1),
+                      b = random_picture(layout_of(format, size.width, size.height), 2);
+        apply_settings(s.element(), alpha < 0 ? "mode=ramp" : "mode=constant alpha=" + std::to_string(alpha));
+        s.push("sink_0", a, time);
+        s.push("sink_1", b, time);
+        const Ref<GstBuffer> out(s.pull());
+        const auto last = static_cast<float>(size.width - 1);
+        compare(
+            s.picture(out), a, b,
+            [=](int x, int) {
+              const float v = alpha < 0 ? 1 - static_cast<float>(x) / last : alpha;
+              return std::pair(v, 1 - v);
+            },
+            format + " in turn");
+        time += 40;
+      }
+}
+const Extra changes_test("cudablendlinear: settings, sizes and formats that change while playing", changes);
 
 void weight_pads() {
   const Picture a = random_picture(layout_of("BGR", 33, 7), 1), b = random_picture(layout_of("BGR", 33, 7), 2);

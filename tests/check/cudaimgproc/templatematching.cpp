@@ -21,6 +21,7 @@ const std::vector<std::string> methods{"sqdiff", "sqdiff-normed", "ccorr", "ccor
 std::vector<int> compared(const std::string& format) {
   if (format == "GRAY8" || format == "NV12" || format.ends_with("C1")) return {0};
   if (format == "xRGB") return {1, 2, 3};
+  if (format.ends_with("C2")) return {0, 1};
   return format.ends_with("C4") ? std::vector<int>{0, 1, 2, 3} : std::vector<int>{0, 1, 2};
 }
 
@@ -64,7 +65,8 @@ Streams with_pad(const std::string& settings, const std::string& output = "src")
 
 void maps() {
   unsigned seed = 1;
-  for (const std::string format : {"GRAY8", "NV12", "BGR", "RGBA", "xRGB", "8UC1", "8UC4", "32FC1", "32FC3", "32FC4"})
+  for (const std::string format :
+       {"GRAY8", "NV12", "BGR", "RGBA", "xRGB", "8UC1", "8UC2", "8UC4", "32FC1", "32FC2", "32FC3", "32FC4"})
     for (int method = 0; method < 6; method++) {
       if (format.starts_with("32F") && method != 0 && method != 2) continue;
       // Among them one as large as the image, and one that is not correlated directly.
@@ -299,10 +301,10 @@ const Extra pad_changes_test("cudatemplatematching: template pictures of other s
 
 // --- Errors ---
 
-std::string error_of(const std::string& location, const std::string& settings = "") {
+std::string error_of(const std::string& location, const std::string& settings = "", const std::string& format = "BGR") {
   Streams s("cudatemplatematching", (location.empty() ? "" : "template-location=" + location + " ") + settings,
             {"sink_0"});
-  s.push("sink_0", random_picture(layout_of("BGR", 32, 24), 1));
+  s.push("sink_0", random_picture(layout_of(format, 32, 24), 1));
   return s.error();
 }
 void require_told(const std::string& text, const std::string& part) {
@@ -357,6 +359,8 @@ void wrong_templates() {
   for (const char* settings : {"", "output=map"})
     require_told(error_of(folder.file("large.png"), settings),
                  "the template of 160x100 is larger than the image of 32x24");
+  cv::imwrite(folder.file("small.png"), photo()(cv::Rect(0, 0, 8, 8)));
+  require_told(error_of(folder.file("small.png"), "", "8UC2"), "no form of two channels");
   const Picture image = random_picture(layout_of("GRAY8", 32, 24), 1);
   for (const char* settings : {"", "output=map"}) {
     Streams s = with_pad(settings);

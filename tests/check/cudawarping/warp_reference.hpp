@@ -74,7 +74,7 @@ inline cv::Mat warped(const cv::Mat& in, cv::Size size, const Place& place, cons
 
 // The settings of a method, as in a launch line.
 inline std::string settings_of(const Method& m) {
-  std::string text = std::string("interpolation=") + m.interpolation + " border-mode=" + m.border + " border-val=<";
+  std::string text = std::string("interpolation=") + m.interpolation + " border-mode=" + m.border + " border-value=<";
   for (int c = 0; c < 4; c++) text += (c > 0 ? "," : "") + std::to_string(m.outside[c]);
   return text + ">";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Helpers of the tests of GPU memory: threads with streams of their own, and plain work on frames.
+// What the tests of GPU memory share: threads with streams of their own, and plain work on frames.
 #pragma once
 
 #include <gst/opencvcuda/gpumat.h>
