@@ -191,8 +191,8 @@ extern const Element dft =
         .property("magnitude-spectrum", &Dft::magnitude_spectrum,
                   "Draw log(1 + |F|) of a gray image's transform F, frequency 0 in the centre")
         .doc("cv::cuda::createDFT",
-             "Discrete Fourier transform. A real image, 32FC1, gives the left half of its spectrum, 32FC2 of width "
-             "w/2 + 1: the other half mirrors it. With inverse=true or complex-input=true 32FC2 gives 32FC2; with "
+             "Discrete Fourier transform. A real image, 32FC1, gives the left half of its spectrum, 32FC2 of width w/2 "
+             "+ 1: the other half mirrors it. With inverse=true or complex-input=true 32FC2 gives 32FC2; with "
              "inverse=true real-output=true a half spectrum gives the image back. magnitude-spectrum=true draws a "
              "spectrum: GRAY8, black where there is nothing, white for the largest magnitude.",
              "videotestsrc ! cudadft magnitude-spectrum=true ! videoconvert ! autovideosink");

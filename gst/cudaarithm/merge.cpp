@@ -39,10 +39,9 @@ extern const Element merge =
     rows(combiner<Merge>("cudamerge", "CUDA channel merger"))
         .inputs(1, 4)
         .doc("cv::cuda::merge",
-             "Makes one image of up to four one-channel images; sink_0 gives the first channel in memory. "
-             "Three gray inputs give BGR or RGB, two a mat such as 8UC2.",
+             "Makes one image of up to four one-channel images; sink_0 gives the first channel in memory. Three gray "
+             "inputs give BGR or RGB, two a mat such as 8UC2.",
              "cudamerge name=m ! video/x-raw(ANY),format=BGR ! videoconvert ! autovideosink videotestsrc pattern=ball "
-             "! m. "
-             "videotestsrc pattern=snow ! m. videotestsrc pattern=black ! m.");
+             "! m. videotestsrc pattern=snow ! m. videotestsrc pattern=black ! m.");
 
 }  // namespace gstcv

@@ -50,9 +50,8 @@ extern const Element minmaxloc =
         .result_field("max-loc-x, max-loc-y", "int", "Where the largest value is")
         .doc("cv::cuda::findMinMaxLoc",
              "Smallest and largest value of the image and where they are: min, max, min-loc-x, min-loc-y, max-loc-x, "
-             "max-loc-y, "
-             "with positions of -1 when the mask leaves no pixel. Of several equal values the first is named, row by "
-             "row. draw=true marks both places with a square.",
+             "max-loc-y, with positions of -1 when the mask leaves no pixel. Of several equal values the first is "
+             "named, row by row. draw=true marks both places with a square.",
              "videotestsrc pattern=ball ! cudaminmaxloc draw=true post-messages=true ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

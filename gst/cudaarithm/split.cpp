@@ -49,10 +49,9 @@ extern const Element split =
     rows(divider<Split>("cudasplit", "CUDA channel splitter"))
         .outputs(1, 4)
         .doc("cv::cuda::split",
-             "Each channel of an image as an image of its own, in the order in memory: src_0 of BGR is blue. "
-             "Only channels that are linked are given; linking one that the format does not have is an error.",
+             "Each channel of an image as an image of its own, in the order in memory: src_0 of BGR is blue. Only "
+             "channels that are linked are given; linking one that the format does not have is an error.",
              "videotestsrc ! video/x-raw(ANY),format=BGR ! cudasplit name=s s.src_0 ! queue ! videoconvert ! "
-             "autovideosink s.src_2 ! "
-             "queue ! videoconvert ! autovideosink");
+             "autovideosink s.src_2 ! queue ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

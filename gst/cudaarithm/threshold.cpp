@@ -161,8 +161,7 @@ extern const Element threshold =
         .result_field("threshold", "double", "What Otsu's method found; only with otsu=true")
         .doc("cv::cuda::threshold",
              "Compares each value with a threshold and replaces those above, or those not above. Integers are compared "
-             "with the "
-             "threshold rounded down.",
+             "with the threshold rounded down.",
              "videotestsrc ! cudathreshold thresh=100 ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

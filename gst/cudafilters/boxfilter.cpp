@@ -65,8 +65,7 @@ extern const Element boxfilter =
         .property("border-val", &BoxFilter::border_val, "Value outside of the image for border-mode=constant")
         .doc("cv::cuda::createBoxFilter",
              "Blurs: each value becomes the mean of those in a box around it, each channel by itself. Integers are "
-             "exact, "
-             "with halves rounded up. An anchor outside the box is an error.",
+             "exact, with halves rounded up. An anchor outside the box is an error.",
              "videotestsrc ! cudaboxfilter ksize=9 ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -84,12 +84,10 @@ extern const Element gaussianfilter =
         .doc("cv::cuda::createGaussianFilter",
              "Blurs with a Gaussian kernel: each value becomes the mean of those around it, weighted with "
              "exp(-dx²/2·sigma1² - dy²/2·sigma2²); each channel by itself. A ksize of 0 reaches three sigmas to each "
-             "side in images of 8 bits, four in others; it is an error when "
-             "that is more than 31 pixels, or when ksize and sigma1 are both 0. A sigma of 0 is 0.3·((ksize - 1)/2 - "
-             "1) + 0.8, or "
-             "cv::getGaussianKernel's fixed weights for sizes up to 9. In images of 8 bits GPU and CPU may differ by a "
-             "few levels: cv::GaussianBlur rounds the weights to "
-             "1/256.",
+             "side in images of 8 bits, four in others; it is an error when that is more than 31 pixels, or when ksize "
+             "and sigma1 are both 0. A sigma of 0 is 0.3·((ksize - 1)/2 - 1) + 0.8, or cv::getGaussianKernel's fixed "
+             "weights for sizes up to 9. In images of 8 bits GPU and CPU may differ by a few levels: cv::GaussianBlur "
+             "rounds the weights to 1/256.",
              "videotestsrc ! cudagaussianfilter ksize=15 sigma1=4 ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -43,8 +43,7 @@ extern const Element laplacianfilter =
         .property("border-val", &LaplacianFilter::border_val, "Value outside of the image for border-mode=constant")
         .doc("cv::cuda::createLaplacianFilter",
              "The Laplacian, which is large at edges, points and lines; each channel by itself. Integer formats hold "
-             "its "
-             "positive values, saturated: those on the dark side of an edge.",
+             "its positive values, saturated: those on the dark side of an edge.",
              "videotestsrc ! cudalaplacianfilter scale=2 ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -94,8 +94,8 @@ extern const Element linearfilter =
         .doc("cv::cuda::createLinearFilter",
              "Each value becomes the weighted sum of those around it, each channel by itself; integers are rounded and "
              "saturated. The kernel is not turned: its first weight is that of the pixel above and to the left, as in "
-             "cv::filter2D. Without a kernel and a preset the image passes unchanged. "
-             "An anchor outside the kernel is an error.",
+             "cv::filter2D. Without a kernel and a preset the image passes unchanged. An anchor outside the kernel is "
+             "an error.",
              "videotestsrc ! cudalinearfilter preset=sharpen ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

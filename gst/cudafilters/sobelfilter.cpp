@@ -90,10 +90,9 @@ extern const Element sobelfilter =
         .property("column-border-mode", &SobelFilter::column_border_mode, border_type,
                   "What lies above and below the image")
         .doc("cv::cuda::createSobelFilter",
-             "Derivative of the image by the Sobel operator, each channel by itself. "
-             "Video formats come out as its magnitude, "
-             "saturated to 8 bits; the mats 16SC1 … 32FC4 as the signed derivative. "
-             "An order of 0 in both directions is an error, as is one that the kernel is too small for.",
+             "Derivative of the image by the Sobel operator, each channel by itself. Video formats come out as its "
+             "magnitude, saturated to 8 bits; the mats 16SC1 … 32FC4 as the signed derivative. An order of 0 in both "
+             "directions is an error, as is one that the kernel is too small for.",
              "videotestsrc ! cudasobelfilter dx=1 ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -102,10 +102,8 @@ extern const Element blendlinear =
         .property("alpha", &BlendLinear::alpha, {0, 1}, "Weight of sink_0 with mode=constant")
         .doc("cv::cuda::blendLinear",
              "Blends two images of equal size and format: (img1·w1 + img2·w2) / (w1 + w2 + 0.00001), with weights from "
-             "the pads "
-             "weights1 and "
-             "weights2, 32FC1 mats, or as `mode` says. It is an error to "
-             "link only one of these pads.",
+             "the pads weights1 and weights2, 32FC1 mats, or as `mode` says. It is an error to link only one of these "
+             "pads.",
              "videotestsrc ! cudablendlinear name=b mode=ramp ! videoconvert ! autovideosink videotestsrc pattern=ball "
              "! b.");
 

@@ -42,8 +42,7 @@ extern const Element canny =
              "Edges of a grayscale image: 255 on an edge, 0 elsewhere; full range. GPU and CPU give the same pixels, "
              "those of cv::Canny. Larger operators have larger gradients: between black and white 1020 with "
              "aperture-size=3, 12240 with 5 and 163200 with 7. A low threshold above the high one changes places with "
-             "it. "
-             "OpenCV's other form, from given derivatives, is not offered.",
+             "it. OpenCV's other form, from given derivatives, is not offered.",
              "videotestsrc ! cudacanny ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

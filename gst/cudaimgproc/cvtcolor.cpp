@@ -107,16 +107,13 @@ extern const Element cvtcolor =
         .io(mats({CV_16UC3, CV_32FC3}), mats({CV_16UC3, CV_32FC3}))
         .converts_colorimetry()
         .property("code", &CvtColor::code, color_code_type,
-                  "auto: converts between the formats, ranges and matrices of both caps; "
-                  "else an OpenCV code, whose other colour "
-                  "space travels as a mat of three channels")
+                  "auto: converts between the formats, ranges and matrices of both caps; else an OpenCV code, whose "
+                  "other colour space travels as a mat of three channels")
         .doc("cv::cuda::cvtColor",
-             "Converts between all video formats of its caps, honouring their colorimetry "
-             "(BT.601, BT.709, BT.2020; limited and full "
-             "range); subsampled chroma is replicated, and averaged the other way. With "
-             "equal formats it only changes the kind of memory. The codes for colours of 15 and "
-             "16 bits (videoconvert reads them), Bayer patterns (bayer2rgb does) and "
-             "premultiplied alpha are not offered.",
+             "Converts between all video formats of its caps, honouring their colorimetry (BT.601, BT.709, BT.2020; "
+             "limited and full range); subsampled chroma is replicated, and averaged the other way. With equal formats "
+             "it only changes the kind of memory. The codes for colours of 15 and 16 bits (videoconvert reads them), "
+             "Bayer patterns (bayer2rgb does) and premultiplied alpha are not offered.",
              "videotestsrc ! cudacvtcolor ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

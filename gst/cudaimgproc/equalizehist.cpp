@@ -33,8 +33,7 @@ extern const Element equalizehist =
             "cv::cuda::equalizeHist",
             "Spreads the gray levels so that each range of them is about equally frequent; full range. A level becomes "
             "255·n/N, where n of the image's N pixels are at most so bright, those of its darkest level, which becomes "
-            "0, left out of both. An image of one level stays "
-            "as it is. GPU and CPU give the same.",
+            "0, left out of both. An image of one level stays as it is. GPU and CPU give the same.",
             "videotestsrc pattern=snow ! cudaequalizehist ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

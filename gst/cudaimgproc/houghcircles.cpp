@@ -153,13 +153,12 @@ extern const Element houghcircles =
         .result_field("count", "int", "How many circles were found")
         .result_field(
             "circles", "GBytes, a mat of type 32FC3 with 1 column",
-            "A row for each circle: x and y of its centre and its radius, in pixels; those whose centres have "
-            "most votes come first")
+            "A row for each circle: x and y of its centre and its radius, in pixels; those whose centres have most "
+            "votes come first")
         .doc("cv::cuda::createHoughCirclesDetector",
              "Finds circles: `circles`, a mat with a row of x, y and radius for each. Edges are those of cudacanny; "
-             "each "
-             "edge pixel votes for the centres in the direction of its gradient, and the distances of a centre to all "
-             "edge pixels for its radii, of which it may have up to 15. GPU and CPU find the same circles. "
+             "each edge pixel votes for the centres in the direction of its gradient, and the distances of a centre to "
+             "all edge pixels for its radii, of which it may have up to 15. GPU and CPU find the same circles. "
              "draw=true paints them with their centres.",
              "videotestsrc pattern=ball ! cudahoughcircles draw=true ! videoconvert ! autovideosink");
 

@@ -302,16 +302,16 @@ extern const Element templatematching =
         .result_field("x, y", "int", "Where the best match is: the place of the template's upper left corner")
         .result_field("template-width, template-height", "int", "Size of the template, and so of what was found")
         .result_field("score", "double", "How well it fits there, as method says")
-        .doc("cv::cuda::createTemplateMatching",
-             "Looks for a small picture, from a file or the pad template, at each place of the image, and attaches "
-             "the best one. With output=map the scores come out, one for each place of the template's upper left "
-             "corner: as 32FC1, or as GRAY8 in which the normed methods are white where the template fits perfectly "
-             "(0 with sqdiff-normed, else 1) and black at 1 or 0 or less; of the others the frame's best score is "
-             "white and its worst black. Of four video channels the three colours are compared. Of equally good "
-             "places the first is named, row by row. draw=true frames the best match, or marks it in the map. It is an "
-             "error when there is no template, or when it is larger than the image; for mats of two channels it cannot "
-             "come from a file.",
-             "videotestsrc pattern=ball ! cudatemplatematching name=m draw=true ! videoconvert ! autovideosink "
-             "videotestsrc pattern=ball num-buffers=1 ! video/x-raw(ANY),width=40,height=40 ! m.template");
+        .doc(
+            "cv::cuda::createTemplateMatching",
+            "Looks for a small picture, from a file or the pad template, at each place of the image, and attaches the "
+            "best one. With output=map the scores come out, one for each place of the template's upper left corner: "
+            "as 32FC1, or as GRAY8 in which the normed methods are white where the template fits perfectly (0 with "
+            "sqdiff-normed, else 1) and black at 1 or 0 or less; of the others the frame's best score is white and "
+            "its worst black. Of four video channels the three colours are compared. Of equally good places the first "
+            "is named, row by row. draw=true frames the best match, or marks it in the map. It is an error when there "
+            "is no template, or when it is larger than the image; for mats of two channels it cannot come from a file.",
+            "videotestsrc pattern=ball ! cudatemplatematching name=m draw=true ! videoconvert ! autovideosink "
+            "videotestsrc pattern=ball num-buffers=1 ! video/x-raw(ANY),width=40,height=40 ! m.template");
 
 }  // namespace gstcv

@@ -113,8 +113,8 @@ extern const Element remap =
         .moves_positions()
         .property(
             "map-location", &Remap::map_location,
-            "File with maps where the pads are not linked: NumPy's, or cv::FileStorage's with xmap and ymap. Read "
-            "when another path is set")
+            "File with maps where the pads are not linked: NumPy's, or cv::FileStorage's with xmap and ymap. Read when "
+            "another path is set")
         .property("calibration-location", &Remap::calibration_location,
                   "File with a camera's calibration, whose distortion is undone, where there are no maps. Read when "
                   "another path is set")
@@ -133,14 +133,13 @@ extern const Element remap =
             "Takes each output pixel from the place in the input that two maps of floats name, in pixels; the output "
             "has the maps' size. Maps come from the pads xmap and ymap, or from map-location: a .npy file of "
             "little-endian float32 with shape (2, height, width) or (height, width, 2), or a YAML, XML or JSON file of "
-            "cv::FileStorage with the matrices xmap and ymap. "
-            "Or calibration-location names a camera's calibration as OpenCV's calibration samples write it "
-            "(camera_matrix, distortion_coefficients, image_width, image_height, fisheye_model), and lens distortion "
-            "is removed; frames of another size than the calibration's are taken as scaled. "
-            "Places are not rounded to 1/32 pixel as cv::remap does; those that are no number lie outside the image.",
+            "cv::FileStorage with the matrices xmap and ymap. Or calibration-location names a camera's calibration as "
+            "OpenCV's calibration samples write it (camera_matrix, distortion_coefficients, image_width, image_height, "
+            "fisheye_model), and lens distortion is removed; frames of another size than the calibration's are taken "
+            "as scaled. Places are not rounded to 1/32 pixel as cv::remap does; those that are no number lie outside "
+            "the image.",
             "videotestsrc ! tee name=t ! queue ! cudaremap name=r relative=true border-mode=reflect ! videoconvert ! "
-            "autovideosink "
-            "t. ! queue ! cudasobelfilter scale=0.05 ! application/x-opencv-mat(ANY),type=32FC1 ! r.xmap "
+            "autovideosink t. ! queue ! cudasobelfilter scale=0.05 ! application/x-opencv-mat(ANY),type=32FC1 ! r.xmap "
             "t. ! queue ! cudasobelfilter dx=0 dy=1 scale=0.05 ! application/x-opencv-mat(ANY),type=32FC1 ! r.ymap");
 
 }  // namespace gstcv

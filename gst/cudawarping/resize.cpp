@@ -132,8 +132,7 @@ extern const Element resize =
                   "Keep the picture's shape in video of another shape, and fill the rest with black")
         .doc("cv::cuda::resize",
              "Scales the image to the size that its properties or downstream caps ask for; pixel-aspect-ratio follows "
-             "as in videoscale. "
-             "Planar formats are scaled plane by plane.",
+             "as in videoscale. Planar formats are scaled plane by plane.",
              "videotestsrc ! cudaresize width=160 interpolation=area ! videoconvert ! autovideosink");
 
 }  // namespace gstcv

@@ -73,8 +73,8 @@ extern const Element rotate =
         .property("border-value", &Rotate::border_value, "Value outside the image with border-mode=constant")
         .doc("cv::cuda::rotate",
              "Turns the image about its centre, then moves it. OpenCV's function turns about the top left corner and "
-             "leaves pixels unset that the image does not cover; here they are filled. "
-             "Quarter turns with size=fit move pixels and change none.",
+             "leaves pixels unset that the image does not cover; here they are filled. Quarter turns with size=fit "
+             "move pixels and change none.",
              "videotestsrc ! cudarotate angle=30 size=fit border-value=\"<64,64,64>\" ! videoconvert ! autovideosink");
 
 }  // namespace gstcv
