@@ -10,6 +10,8 @@
 #include <functional>
 #include <stdexcept>
 
+#include "result.hpp"
+
 namespace gstcv::bench {
 
 // More than the caches hold: a working set of this size comes from memory each time.
@@ -38,18 +40,18 @@ inline cudaGraphExec_t recorded(cudaStream_t stream, int count, const std::funct
   return round;
 }
 
-// Microseconds per call of `work(i)`, i going round 0 .. count - 1. A CUDA graph holds one round, so that launching
-// from the host does not count; what cannot be recorded is queued call by call.
-inline double time_of(cudaStream_t stream, int count, const std::function<void(int)>& work) {
-  constexpr double measured_ms = 250;
-  cudaGraphExec_t round = recorded(stream, count, work);
-
+// Time of a call of `work(i)`, i going round 0 .. count - 1: ten repetitions of at least 25 ms, after one to warm up. A
+// CUDA graph holds one round, so that launching from the host does not count; what cannot be recorded, and nothing with
+// record = false, is queued call by call.
+inline Time time_of(cudaStream_t stream, int count, const std::function<void(int)>& work, bool record = true) {
+  constexpr int repetitions = 10;
+  constexpr double least_ms = 25;
+  cudaGraphExec_t round = record ? recorded(stream, count, work) : nullptr;
   cudaEvent_t begin{}, end{};
   must(cudaEventCreate(&begin));
   must(cudaEventCreate(&end));
-  float ms = 0;
-  int rounds = 1;
-  for (bool warm = false;; warm = true) {
+  std::vector<double> all;
+  for (int rounds = 1; all.size() < repetitions;) {
     must(cudaEventRecord(begin, stream));
     for (int i = 0; i < rounds; ++i) {
       if (round) must(cudaGraphLaunch(round, stream));
@@ -57,14 +59,17 @@ inline double time_of(cudaStream_t stream, int count, const std::function<void(i
     }
     must(cudaEventRecord(end, stream));
     must(cudaEventSynchronize(end));
+    float ms = 0;
     must(cudaEventElapsedTime(&ms, begin, end));
-    if (warm && ms >= measured_ms) break;
-    rounds = std::max(rounds + 1, static_cast<int>(1.1 * measured_ms / static_cast<double>(ms) * rounds));
+    if (const double took = static_cast<double>(ms); took >= least_ms)
+      all.push_back(1000 * took / (static_cast<double>(rounds) * count));
+    else
+      rounds = std::max(rounds + 1, static_cast<int>(1.2 * least_ms / took * rounds));
   }
   must(cudaEventDestroy(begin));
   must(cudaEventDestroy(end));
   if (round) must(cudaGraphExecDestroy(round));
-  return 1000.0 * static_cast<double>(ms) / (static_cast<double>(rounds) * count);
+  return time_from(all);
 }
 
 // For main(): 77 (skipped) without a device, 1 when the measurement throws.

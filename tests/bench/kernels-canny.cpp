@@ -7,35 +7,13 @@
 #include <opencv2/cudaimgproc.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "bench.hpp"
+#include "ring.hpp"
 #include "src/kernels/canny.hpp"
 
 namespace {
 
-using gstcv::bench::must;
+using namespace gstcv::bench;
 using namespace gstcv::kernels;
-
-constexpr float least_ms = 200;
-
-// Microseconds of one call.
-double time_of(cudaStream_t stream, const std::function<void()>& call) {
-  cudaEvent_t begin{}, end{};
-  must(cudaEventCreate(&begin));
-  must(cudaEventCreate(&end));
-  float ms = 0;
-  int rounds = 8;
-  while (ms < least_ms) {  // the first, short measurements warm up
-    rounds *= 2;
-    must(cudaEventRecord(begin, stream));
-    for (int i = 0; i < rounds; ++i) call();
-    must(cudaEventRecord(end, stream));
-    must(cudaEventSynchronize(end));
-    must(cudaEventElapsedTime(&ms, begin, end));
-  }
-  must(cudaEventDestroy(begin));
-  must(cudaEventDestroy(end));
-  return ms * 1000. / rounds;
-}
 
 // Texture with details of all sizes and some sensor noise, like a photograph's.
 cv::Mat natural(cv::Size size) {
@@ -88,7 +66,6 @@ void run() {
   cv::cuda::Stream cv_stream;
   cudaStream_t stream = cv::cuda::StreamAccessor::getStream(cv_stream);
   constexpr double low = 50, high = 150;
-  std::printf("%-24s %-20s %9s %9s  %s\n", "image", "by", "us", "edges %", "pixels unlike cv::Canny");
   for (const cv::Size size : {cv::Size(1920, 1080), cv::Size(3840, 2160)})
     for (const auto& image : images) {
       const cv::Mat picture = image.make(size);
@@ -98,17 +75,20 @@ void run() {
       cv::cuda::createContinuous(size.height, canny_scratch_width(size.width), CV_32SC1, scratch);
       const auto detector = cv::cuda::createCannyEdgeDetector(low, high);
       const auto line = [&](const char* by, const std::function<void()>& call) {
-        const double us = time_of(stream, call);
+        call();
+        tell({"kernels", std::string("canny, ") + image.name, "GRAY8", size, by,
+              time_of(
+                  stream, 1, [&](int) { call(); }, false),
+              2. * size.area()});
         to.download(got, cv_stream);
         cv_stream.waitForCompletion();
-        std::printf("%-8s %4dx%-10d %-20s %9.2f %9.2f  %d\n", image.name, size.width, size.height, by, us,
+        std::printf("  edges: %.2f %% of the pixels; unlike cv::Canny: %d\n",
                     100. * cv::countNonZero(got) / size.area(), cv::countNonZero(got != wanted));
       };
-      line("canny_gpu", [&] {
-        canny_gpu({from.data, from.step, from.cols, from.rows}, {to.data, to.step, to.cols, to.rows}, {low, high},
-                  scratch.ptr<unsigned>(), stream);
+      line("own kernel", [&] {
+        canny_gpu(plane_of(from), plane_of(to), {low, high}, scratch.ptr<unsigned>(), stream);
       });
-      line("cv::cuda's Canny", [&] { detector->detect(from, to, cv_stream); });
+      line("cv::cuda", [&] { detector->detect(from, to, cv_stream); });
     }
 }
 

@@ -8,24 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "bench.hpp"
+#include "ring.hpp"
 #include "src/kernels/median.hpp"
 #include "src/kernels/morphology.hpp"
 
 namespace {
 
 using namespace gstcv::kernels;
-using gstcv::bench::must;
+using namespace gstcv::bench;
 
-struct Buffers {
-  cv::cuda::GpuMat from, to, scratch[2];
-};
-using Call = std::function<void(Buffers&)>;
-
-Plane plane_of(const cv::cuda::GpuMat& mat) { return {mat.data, mat.step, mat.cols, mat.rows}; }
+using Call = std::function<void(Pair&, cv::cuda::GpuMat* scratch)>;
 
 struct Work {
-  std::string name;
+  std::string name, by;
   Call call;
 };
 
@@ -33,30 +28,27 @@ std::vector<Work> works(cv::cuda::Stream& cv_stream) {
   cudaStream_t stream = cv::cuda::StreamAccessor::getStream(cv_stream);
   std::vector<Work> all;
   for (const int window : {3, 5, 7, 9, 15, 31})
-    all.push_back({"median " + std::to_string(window),
-                   [=](Buffers& b) { median_gpu(Depth::u8, 1, plane_of(b.from), plane_of(b.to), window, stream); }});
+    all.push_back({"median " + std::to_string(window), "own kernel", [=](Pair& p, cv::cuda::GpuMat*) {
+                     median_gpu(Depth::u8, 1, plane_of(p.from), plane_of(p.to), window, stream);
+                   }});
   const auto add = [&](const std::string& name, Morph op, int shape, int side) {
     const cv::Mat element = cv::getStructuringElement(shape, {side, side});
     const MorphPlan plan = plan_morphology(
         Depth::u8, 1, op, {side, side, side / 2, side / 2, {element.begin<uchar>(), element.end<uchar>()}}, 1);
-    all.push_back({name + " " + std::to_string(side), [=](Buffers& b) {
-                     morphology_gpu(plan, plane_of(b.from), plane_of(b.to),
-                                    {plane_of(b.scratch[0]), plane_of(b.scratch[1])}, stream);
-                   }});
+    all.push_back(
+        {name + " " + std::to_string(side), "own kernel", [=](Pair& p, cv::cuda::GpuMat* scratch) {
+           morphology_gpu(plan, plane_of(p.from), plane_of(p.to), {plane_of(scratch[0]), plane_of(scratch[1])}, stream);
+         }});
   };
   for (const int side : {3, 5, 15, 31}) add("erode", Morph::erode, cv::MORPH_RECT, side);
   for (const int side : {5, 31}) add("open", Morph::open, cv::MORPH_RECT, side);
   add("gradient", Morph::gradient, cv::MORPH_RECT, 5);
   for (const int side : {5, 31}) add("erode, ellipse", Morph::erode, cv::MORPH_ELLIPSE, side);
-  all.push_back({"device copy", [=](Buffers& b) {
-                   must(cudaMemcpy2DAsync(b.to.data, b.to.step, b.from.data, b.from.step, b.from.cols, b.from.rows,
-                                          cudaMemcpyDeviceToDevice, stream));
-                 }});
   for (const int op : {cv::MORPH_ERODE, cv::MORPH_OPEN}) {
     const auto filter =
         cv::cuda::createMorphologyFilter(op, CV_8UC1, cv::getStructuringElement(cv::MORPH_RECT, {5, 5}));
-    all.push_back({op == cv::MORPH_ERODE ? "cv::cuda erode 5" : "cv::cuda open 5",
-                   [=, &cv_stream](Buffers& b) { filter->apply(b.from, b.to, cv_stream); }});
+    all.push_back({op == cv::MORPH_ERODE ? "erode 5" : "open 5", "cv::cuda",
+                   [=, &cv_stream](Pair& p, cv::cuda::GpuMat*) { filter->apply(p.from, p.to, cv_stream); }});
   }
   return all;
 }
@@ -64,22 +56,16 @@ std::vector<Work> works(cv::cuda::Stream& cv_stream) {
 void run() {
   cv::cuda::Stream stream;
   for (const cv::Size size : {cv::Size(1920, 1080), cv::Size(3840, 2160)}) {
-    std::vector<Buffers> ring(gstcv::bench::working_set / (2 * static_cast<std::size_t>(size.area())) + 1);
-    cv::Mat noise(size, CV_8UC1);
-    cv::randu(noise, 0, 256);
-    for (Buffers& b : ring) {
-      b.from.upload(noise);
-      for (cv::cuda::GpuMat* m : {&b.to, &b.scratch[0], &b.scratch[1]}) m->create(size, CV_8UC1);
-    }
-    std::printf("GRAY8 %dx%d\n", size.width, size.height);
-    for (const Work& work : works(stream)) {
-      work.call(ring[0]);  // OpenCV's filters allocate in their first call
-      stream.waitForCompletion();
-      const double us =
-          gstcv::bench::time_of(cv::cuda::StreamAccessor::getStream(stream), static_cast<int>(ring.size()),
-                                [&](int i) { work.call(ring[static_cast<std::size_t>(i)]); });
-      std::printf("  %-20s %9.2f us %9.0f GB/s\n", work.name.c_str(), us, 2e-3 * static_cast<double>(size.area()) / us);
-    }
+    const std::size_t bytes = 2 * bytes_of(size, CV_8UC1);
+    Ring ring = ring_of(size, CV_8UC1, size, CV_8UC1);
+    cv::cuda::GpuMat scratch[2] = {{size, CV_8UC1}, {size, CV_8UC1}};
+    cudaStream_t queue = cv::cuda::StreamAccessor::getStream(stream);
+    const auto line = [&](const std::string& name, const std::string& by, const Time& time) {
+      tell({"kernels", name, "GRAY8", size, by, time, static_cast<double>(bytes)});
+    };
+    for (const Work& work : works(stream))
+      line(work.name, work.by, time_of(ring, queue, [&](Pair& p) { work.call(p, scratch); }));
+    line("erode 5", "device copy", time_of_copy(bytes, queue));
   }
 }
 

@@ -14,25 +14,13 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bench.hpp"
+#include "ring.hpp"
 #include "src/kernels/warp.hpp"
 
 namespace {
 
 using namespace gstcv::kernels;
-using gstcv::bench::must;
-
-struct Pair {
-  cv::cuda::GpuMat from, to;
-};
-
-// Microseconds of one call.
-double time_of(std::vector<Pair>& ring, cudaStream_t stream, const std::function<void(Pair&)>& call) {
-  return gstcv::bench::time_of(stream, static_cast<int>(ring.size()),
-                               [&](int i) { call(ring[static_cast<std::size_t>(i)]); });
-}
-
-Plane plane_of(const cv::cuda::GpuMat& mat) { return {mat.data, mat.step, mat.cols, mat.rows}; }
+using namespace gstcv::bench;
 
 // What a lens does: a little in the middle, some dozens of pixels in the corners.
 void barrel(cv::Size size, cv::Mat& x, cv::Mat& y) {
@@ -49,31 +37,13 @@ void barrel(cv::Size size, cv::Mat& x, cv::Mat& y) {
 
 void run_one(cv::Size size, int type, cv::cuda::Stream& cv_stream) {
   cudaStream_t stream = cv::cuda::StreamAccessor::getStream(cv_stream);
-  const std::size_t image = CV_ELEM_SIZE(type) * size.area(),
-                    bytes = 2 * image + 8 * static_cast<std::size_t>(size.area());
-  std::vector<Pair> ring(gstcv::bench::working_set / (2 * image) + 1);
-  cv::Mat noise(size, type), x, y;
-  cv::randu(noise, 0, 256);
-  for (Pair& pair : ring) {
-    pair.from.upload(noise);
-    pair.to.create(size, type);
-  }
+  const std::size_t images = 2 * bytes_of(size, type), with_maps = images + 8 * static_cast<std::size_t>(size.area());
+  Ring ring = ring_of(size, type, size, type);
+  cv::Mat x, y;
   barrel(size, x, y);
   const cv::cuda::GpuMat xmap(x), ymap(y);
-  const double copy_us = [&] {
-    std::vector<Pair> halves(gstcv::bench::working_set / bytes + 1);
-    for (Pair& half : halves) {
-      half.from.create(1, static_cast<int>(bytes / 2), CV_8U);
-      half.to.create(1, static_cast<int>(bytes / 2), CV_8U);
-    }
-    return time_of(halves, stream, [&](Pair& p) {
-      must(cudaMemcpyAsync(p.to.data, p.from.data, bytes / 2, cudaMemcpyDeviceToDevice, stream));
-    });
-  }();
-  const std::string name = std::string(CV_MAT_CN(type) == 3 ? "BGR   " : "GRAY8 ") + std::to_string(size.width) + "x" +
-                           std::to_string(size.height);
-  const auto line = [&](const char* by, double us) {
-    std::printf("%-18s %-28s %9.2f %9.2f\n", name.c_str(), by, us, us / copy_us);
+  const auto line = [&](const char* what, const char* by, const Time& time, std::size_t bytes) {
+    tell({"kernels", what, CV_MAT_CN(type) == 3 ? "BGR" : "GRAY8", size, by, time, static_cast<double>(bytes)});
   };
   const auto ours = [&](const Coordinates& coordinates, Interpolation interpolation) {
     return time_of(ring, stream, [&](Pair& p) {
@@ -92,18 +62,17 @@ void run_one(cv::Size size, int type, cv::cuda::Stream& cv_stream) {
     const double cx = (size.width - 1) / 2., cy = (size.height - 1) / 2.;
     return Affine{{c, -s, cx - c * cx + s * cy, s, c, cy - s * cx - c * cy}};
   };
-  line("warp_gpu, maps, linear", ours(maps, Interpolation::linear));
-  line("cv::cuda::remap, linear", theirs(cv::INTER_LINEAR));
-  line("warp_gpu, maps, cubic", ours(maps, Interpolation::cubic));
-  line("cv::cuda::remap, cubic", theirs(cv::INTER_CUBIC));
-  line("warp_gpu, 30 degrees, linear", ours(turned(30), Interpolation::linear));
-  line("warp_gpu, 90 degrees, linear", ours(turned(90), Interpolation::linear));
-  line("device copy", copy_us);
+  line("remap linear", "own kernel", ours(maps, Interpolation::linear), with_maps);
+  line("remap linear", "cv::cuda", theirs(cv::INTER_LINEAR), with_maps);
+  line("remap linear", "device copy", time_of_copy(with_maps, stream), with_maps);
+  line("remap cubic", "own kernel", ours(maps, Interpolation::cubic), with_maps);
+  line("remap cubic", "cv::cuda", theirs(cv::INTER_CUBIC), with_maps);
+  line("rotate 30°", "own kernel", ours(turned(30), Interpolation::linear), images);
+  line("rotate 90°", "own kernel", ours(turned(90), Interpolation::linear), images);
 }
 
 void run() {
   cv::cuda::Stream stream;
-  std::printf("%-18s %-28s %9s %9s\n", "image (8 bit)", "by", "us", "x copy");
   for (const cv::Size size : {cv::Size(1920, 1080), cv::Size(3840, 2160)})
     for (const int type : {CV_8UC3, CV_8UC1}) run_one(size, type, stream);
 }
