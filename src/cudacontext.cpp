@@ -5,6 +5,7 @@
 #include <gst/cuda/gstcudaloader.h>
 #include <gst/cuda/gstcudautils.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -49,6 +50,13 @@ bool answer_context_query(GstElement* element, GstQuery* query, int device) {
 GstBufferPool* cuda_buffer_pool(int device) {
   GstCudaContext* context = primary_context(device);
   return context ? gst_cuda_buffer_pool_new(context) : nullptr;
+}
+
+bool is_pool_of(GstBufferPool* pool, int device) {
+  if (!GST_IS_CUDA_BUFFER_POOL(pool)) return false;
+  guint id = 0;
+  g_object_get(GST_CUDA_BUFFER_POOL(pool)->context, "cuda-device-id", &id, nullptr);
+  return static_cast<int>(id) == std::max(device, 0);
 }
 
 }  // namespace gstcv

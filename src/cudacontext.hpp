@@ -13,4 +13,7 @@ namespace gstcv {
 // A pool of memory:CUDAMemory in the device's primary context (transfer full); null without a device.
 [[nodiscard]] GstBufferPool* cuda_buffer_pool(int device);
 
+// Would a pool of memory:CUDAMemory give frames of that device?
+[[nodiscard]] bool is_pool_of(GstBufferPool* pool, int device);
+
 }  // namespace gstcv

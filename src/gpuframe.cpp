@@ -58,7 +58,7 @@ GpuFrame::GpuFrame(GstBuffer* buffer, const Layout& layout, GstMapFlags flags, S
   GstMemory* only = gst_buffer_n_memory(buffer) == 1 ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   const GpuMatMemory* ours = only ? GpuMatMemory::from(only) : nullptr;
   try {
-    if (ours && ours->device().id() == stream.device().id()) {
+    if (ours && (ours->device().id() == stream.device().id() || !(flags & GST_MAP_WRITE))) {
       use_memory(buffer);
 #ifdef GSTCV_HAVE_GST_CUDA
     } else if (only && is_cuda_memory(only)) {
@@ -71,7 +71,10 @@ GpuFrame::GpuFrame(GstBuffer* buffer, const Layout& layout, GstMapFlags flags, S
       scratch_ = scratch.acquire(layout_, stream.device().id());
       use_memory(scratch_);
     }
-    if (!(flags & GST_MAP_WRITE)) realign();
+    if (!(flags & GST_MAP_WRITE))
+      bring_near();
+    else if (elsewhere())
+      throw Error::failed("the output's memory is on another device");
   } catch (...) {
     release();
     throw;
@@ -143,15 +146,26 @@ void GpuFrame::upload() {
   use_memory(scratch_);
 }
 
-// A crop, or a plane of another library, may start anywhere.
-void GpuFrame::realign() {
-  bool fine = true;
+bool GpuFrame::elsewhere() const {
+  if (probe_devices().devices < 2) return false;
+  if (memory_) return memory_->device().id() != stream_.device().id();
+  cudaPointerAttributes where{};
+  cuda_check(cudaPointerGetAttributes(&where, planes[0].data), "ask where a frame is");
+  return where.device != stream_.device().id();
+}
+
+// A crop, or a plane of another library, may start anywhere; another device's memory is not read by kernels.
+void GpuFrame::bring_near() {
+  const bool far = elsewhere();
+  bool fine = !far;
   for (std::size_t p = 0; p < static_cast<std::size_t>(layout_.n_planes); p++) fine = fine && aligned(planes[p]);
   if (fine) return;
+  if (far) GST_LOG("copy of %" G_GSIZE_FORMAT " bytes from another device", layout_.size);
   const Layout compact = layout_.compact();
   GstBuffer* copy = scratch_pool_.acquire(compact, stream_.device().id());
   write_scratch(copy, [&](std::size_t p, const GstGpuMatPlane& d) {
-    copy_2d(d.data, d.step, planes[p].data, planes[p].step, compact.planes[p], cudaMemcpyDeviceToDevice, stream_);
+    copy_2d(d.data, d.step, planes[p].data, planes[p].step, compact.planes[p],
+            far ? cudaMemcpyDefault : cudaMemcpyDeviceToDevice, stream_);
   });
   done(stream_.record());
   // From here on the aligned copy is the input.

@@ -40,7 +40,8 @@ class GpuFrame {
   template <class Copy>
   void write_scratch(GstBuffer* scratch, Copy copy);
   void upload();
-  void realign();
+  [[nodiscard]] bool elsewhere() const;  // is it on another device than the stream?
+  void bring_near();
 
   GstBuffer* buffer_;
   Layout layout_;

@@ -103,6 +103,10 @@ GstBufferPool* output_pool(const Core& core, GstCaps* caps, GstQuery* downstream
     GstBufferPool* offered = nullptr;
     guint size = 0, min = 0, max = 0;
     gst_query_parse_nth_allocation_pool(downstream, 0, &offered, &size, &min, &max);
+#ifdef GSTCV_HAVE_GST_CUDA
+    if (offered && memory_kind(caps) == MemoryKind::cuda && !is_pool_of(offered, core.device_id()))
+      gst_clear_object(&offered);
+#endif
     if (offered) {
       GstStructure* config = gst_buffer_pool_get_config(offered);
       gst_buffer_pool_config_set_params(config, caps, MAX(size, static_cast<guint>(layout->size)), min, max);

@@ -43,7 +43,7 @@ void measure(cudaStream_t stream, std::uint8_t* memory, const Format& in, const 
   const ColorSpace& to = to_yuv || (from_yuv && out.layout == ColorLayout::gray8) ? limited : full;
   const ColorMatrix matrix = color_matrix(in.layout, from_yuv ? limited : full, out.layout, to);
 
-  const double us = time_of(stream, count, [&](int i) {
+  const Time time = time_of(stream, count, [&](int i) {
     std::uint8_t* at = memory + static_cast<std::size_t>(i) * pair;
     convert_color_gpu(in.layout, image_at(at, in, width, height), out.layout,
                       image_at(at + slot(in_bytes), out, width, height), matrix, stream);
@@ -51,16 +51,16 @@ void measure(cudaStream_t stream, std::uint8_t* memory, const Format& in, const 
   // A luma plane alone is read where chroma does not matter.
   const std::size_t unread = from_yuv && out.layout == ColorLayout::gray8 ? w * h / 2 : 0;
   const std::size_t counted = moved - unread, half = counted / 2;
-  const double copy_us = time_of(stream, count, [&](int i) {
+  const Time copy = time_of(stream, count, [&](int i) {
     std::uint8_t* at = memory + static_cast<std::size_t>(i) * pair;
     must(cudaMemcpyAsync(at + half, at, half, cudaMemcpyDeviceToDevice, stream));
   });
-  std::printf("%-6s -> %-6s %4dx%-4d %8.2f us %8.0f GB/s   copy %8.2f us   %5.2f\n", in.name, out.name, width, height,
-              us, static_cast<double>(counted) / us / 1000.0, copy_us, copy_us / us);
+  const std::string what = std::string("to ") + out.name;
+  tell({"kernels", what, in.name, {width, height}, "own kernel", time, static_cast<double>(counted)});
+  tell({"kernels", what, in.name, {width, height}, "device copy", copy, static_cast<double>(counted)});
 }
 
 void run() {
-  std::printf("the last column is time of a copy / time of the conversion (1 = as fast as copying)\n");
   void* memory = nullptr;
   must(cudaMalloc(&memory, working_set));
   must(cudaMemset(memory, 77, working_set));

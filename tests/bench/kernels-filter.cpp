@@ -7,7 +7,7 @@
 #include <opencv2/imgproc.hpp>
 #include <vector>
 
-#include "bench.hpp"
+#include "ring.hpp"
 #include "src/kernels/filter.hpp"
 
 namespace {
@@ -17,8 +17,6 @@ using namespace gstcv::kernels;
 using cv::cuda::GpuMat;
 
 constexpr Surroundings around{Border::reflect_101, Border::reflect_101, {}};
-
-Plane plane_of(const GpuMat& mat) { return {mat.data, mat.step, mat.cols, mat.rows}; }
 
 Window centred(int side) { return {side, side, side / 2, side / 2}; }
 
@@ -59,32 +57,16 @@ Work gaussian(const char* name, int side, double sigma) {
 
 void measure(const Work& work, cv::Size size, cv::cuda::Stream& cv_stream) {
   cudaStream_t stream = cv::cuda::StreamAccessor::getStream(cv_stream);
-  const std::size_t bytes = static_cast<std::size_t>(size.area()) * static_cast<std::size_t>(work.channels);
-  struct Pair {
-    GpuMat from, to;
+  const int type = CV_8UC(work.channels);
+  const std::size_t bytes = 2 * bytes_of(size, type);
+  Ring ring = ring_of(size, type, size, type);
+  const auto line = [&](const char* by, const Time& time) {
+    tell({"kernels", work.name, work.channels == 1 ? "GRAY8" : "BGR", size, by, time, static_cast<double>(bytes)});
   };
-  std::vector<Pair> ring(working_set / (2 * bytes) + 1);
-  cv::Mat noise(size, CV_8UC(work.channels));
-  cv::randu(noise, 0, 256);
-  for (Pair& pair : ring) {
-    pair.from.upload(noise);
-    pair.to.create(noise.size(), noise.type());
-  }
-  const auto line = [&](const char* by, const std::function<void(Pair&)>& call) {
-    call(ring[0]);  // what is allocated is allocated now
-    must(cudaStreamSynchronize(stream));
-    const double us =
-        time_of(stream, static_cast<int>(ring.size()), [&](int i) { call(ring[static_cast<std::size_t>(i)]); });
-    std::printf("%-20s %4dx%-4d %-12s %9.2f us %7.0f GB/s\n", work.name, size.width, size.height, by, us,
-                2e-3 * static_cast<double>(bytes) / us);
-  };
-  line("own kernel", [&](Pair& p) { work.ours(p.from, p.to, stream); });
-  if (work.theirs) line("cv::cuda", [&](Pair& p) { work.theirs->apply(p.from, p.to, cv_stream); });
-  line("device copy", [&](Pair& p) {
-    must(cudaMemcpy2DAsync(p.to.data, p.to.step, p.from.data, p.from.step,
-                           bytes / static_cast<std::size_t>(size.height), static_cast<std::size_t>(size.height),
-                           cudaMemcpyDeviceToDevice, stream));
-  });
+  line("own kernel", time_of(ring, stream, [&](Pair& p) { work.ours(p.from, p.to, stream); }));
+  if (work.theirs)
+    line("cv::cuda", time_of(ring, stream, [&](Pair& p) { work.theirs->apply(p.from, p.to, cv_stream); }));
+  line("device copy", time_of_copy(bytes, stream));
 }
 
 void run() {
@@ -94,8 +76,8 @@ void run() {
   cv::randu(large, -0.02, 0.03);
   const cv::Mat_<float> laplacian({3, 3}, {2, 0, 2, 0, -8, 0, 2, 0, 2});
   for (const Work& work :
-       {linear("laplacian 3", 1, laplacian), linear("linear 5x5", 1, five), linear("linear 5x5 BGR", 3, five),
-        linear("linear 15x15", 1, large), box("box 5x5", 1, 5), box("box 5x5 BGR", 3, 5), box("box 31x31", 1, 31),
+       {linear("laplacian 3", 1, laplacian), linear("linear 5x5", 1, five), linear("linear 5x5", 3, five),
+        linear("linear 15x15", 1, large), box("box 5x5", 1, 5), box("box 5x5", 3, 5), box("box 31x31", 1, 31),
         gaussian("gaussian 5x5", 5, 1.1), gaussian("gaussian 31x31", 31, 6)})
     for (const cv::Size size : {cv::Size(1920, 1080), cv::Size(3840, 2160)}) measure(work, size, stream);
 }

@@ -56,12 +56,17 @@ bool registration_is_quiet() {
   return true;
 }
 
-bool run(const Test& test) {
+enum class Outcome { passed, failed, skipped };
+
+Outcome run(const Test& test) {
   const auto start = std::chrono::steady_clock::now();
   std::string problem;
   try {
     test.run();
     for (const std::string& w : take_warnings()) problem += (problem.empty() ? "unexpected: " : "\n  unexpected: ") + w;
+  } catch (const Skipped& why) {
+    std::printf("skip %s: %s\n", test.name.c_str(), why.what());
+    return Outcome::skipped;
   } catch (const std::exception& e) {
     problem = e.what();
     for (const std::string& w : take_warnings()) problem += "\n  " + w;
@@ -71,7 +76,7 @@ bool run(const Test& test) {
   std::printf("%s %s (%ld ms)\n", problem.empty() ? "ok  " : "FAIL", test.name.c_str(), static_cast<long>(ms));
   if (!problem.empty()) std::printf("  %s\n", problem.c_str());
   std::fflush(stdout);
-  return problem.empty();
+  return problem.empty() ? Outcome::passed : Outcome::failed;
 }
 
 bool wanted(const Test& test, int argc, char** argv) {
@@ -116,10 +121,13 @@ int run_tests(int argc, char** argv, const std::function<std::vector<Test>()>& l
     return current == Mode::fake ? 1 : 77;
   }
   g_log_set_default_handler(log_handler, nullptr);
-  int passed = 0, failed = 0;
-  for (const Test& test : list())
-    if (wanted(test, argc, argv)) ++(run(test) ? passed : failed);
-  std::printf("%d passed, %d failed\n", passed, failed);
+  int passed = 0, failed = 0, skipped = 0;
+  for (const Test& test : list()) {
+    if (!wanted(test, argc, argv)) continue;
+    const Outcome outcome = run(test);
+    ++(outcome == Outcome::passed ? passed : outcome == Outcome::failed ? failed : skipped);
+  }
+  std::printf("%d passed, %d failed, %d skipped\n", passed, failed, skipped);
   return failed == 0 && passed > 0 ? 0 : 1;
 }
 

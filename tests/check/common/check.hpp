@@ -23,6 +23,11 @@ class Failure : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+// Ends a test that cannot run here; it is counted and shown as skipped.
+class Skipped : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 // Ends the test unless it holds.
 void require(bool holds, const std::string& what, std::source_location where = std::source_location::current());
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Frames on their way through elements: crop, luma, transfers, tee, draining, and a GPU without memory left.
+#include <algorithm>
 #include <atomic>
 
 #include "device.hpp"
@@ -298,6 +299,47 @@ void tee() {
   require(wrong.empty(), wrong.substr(0, 600));
 }
 
+// From one device to the other and back.
+void two_devices() {
+  if (probe_devices().devices < 2) throw Skipped("there is one GPU only");
+  const Delay delay(400);
+  for (const char* format : {"GRAY8", "BGR", "32FC3"})
+    for (const cv::Size size : {cv::Size(1, 1), cv::Size(161, 121)}) {
+      const Layout l = layout_of(format, size.width, size.height);
+      Harness on[] = {{"cudathreshold", "thresh=20 type=tozero"},
+                      {"cudathreshold", "cuda-device-id=1 thresh=200 type=tozero-inv"},
+                      {"cudathreshold", "thresh=90 type=tozero"}};
+      for (Harness& h : on) h.accept(true);
+      std::vector<Ref<GstBuffer>> out;
+      const long copies = simulated() ? fakecuda_count("d2d") : 0;
+      for (unsigned i = 0; i < 6; i++) {
+        GstBuffer* b = to_buffer(random_picture(l, i), Storage::device);
+        for (int k = 0; k < 3; k++) {
+          require(on[k].caps(l, true) && on[k].push(b) == GST_FLOW_OK, "flow");
+          b = on[k].pull();
+          const GpuMatMemory* m = GpuMatMemory::from(gst_buffer_peek_memory(b, 0));
+          require(m && m->device().id() == (k == 1 ? 1 : 0), "a frame on the wrong device");
+        }
+        out.emplace_back(b);
+      }
+      // The simulated devices see each other's memory, so that the copies themselves have to be looked at.
+      if (simulated()) require(fakecuda_count("d2d") - copies == 12, "each frame is copied there and back, once");
+      for (unsigned i = 0; i < 6; i++) {
+        const cv::Mat in = random_picture(l, i).planes[0];
+        cv::Mat want = in.clone().reshape(1);
+        const auto keep = [](auto& v) {
+          if (v <= 90 || v > 200) v = 0;
+        };
+        if (want.depth() == CV_8U)
+          std::for_each(want.begin<uchar>(), want.end<uchar>(), keep);
+        else
+          std::for_each(want.begin<float>(), want.end<float>(), keep);
+        const std::string d = difference(to_picture(out[i], l).planes[0], want.reshape(in.channels()));
+        require(d.empty(), std::string(format) + " frame " + std::to_string(i) + ": " + d);
+      }
+    }
+}
+
 std::vector<Test> tests() {
   return {{"crop meta", crop},
           {"metas that lie", lying_metas},
@@ -306,7 +348,8 @@ std::vector<Test> tests() {
           {"a pinned pool for upstream", pinned_pool_for_upstream},
           {"EOS, flush and READY drain", draining},
           {"out of GPU memory", without_memory_left},
-          {"tee to two GPU branches and one on the CPU", tee}};
+          {"tee to two GPU branches and one on the CPU", tee},
+          {"two devices", two_devices}};
 }
 
 }  // namespace
