@@ -304,7 +304,7 @@ void two_devices() {
   if (probe_devices().devices < 2) throw Skipped("there is one GPU only");
   const Delay delay(400);
   for (const char* format : {"GRAY8", "BGR", "32FC3"})
-    for (const cv::Size size : {cv::Size(1, 1), cv::Size(161, 121)}) {
+    for (const cv::Size size : {cv::Size(3, 2), cv::Size(161, 121)}) {
       const Layout l = layout_of(format, size.width, size.height);
       Harness on[] = {{"cudathreshold", "thresh=20 type=tozero"},
                       {"cudathreshold", "cuda-device-id=1 thresh=200 type=tozero-inv"},
