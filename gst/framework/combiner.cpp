@@ -186,6 +186,7 @@ GstFlowReturn aggregate(GstAggregator* agg, gboolean timeout) {
       return GST_FLOW_OK;
     }
     if (!pads[0]->state->layout) throw Error::format("sink_0 has a frame before caps");
+    self->core->follow_controls(first->segment, frame.get());
     // An input was added or released since the negotiation, or settings have changed.
     if (self->core->passes() != self->state->passes) return negotiate_again(agg);
     if (!(element_of(self).rows_by_inputs

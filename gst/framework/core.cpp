@@ -345,6 +345,12 @@ void Core::publish(const Layout& layout, GstBuffer* target) {
   attach_result(target, element_.name.c_str(), GST_OBJECT_NAME(owner_), s);
 }
 
+void Core::follow_controls(const GstSegment& segment, GstBuffer* buffer) {
+  if (segment.format != GST_FORMAT_TIME || !gst_object_has_active_control_bindings(GST_OBJECT(owner_))) return;
+  const guint64 time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+  if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(owner_), time);
+}
+
 bool Core::answer_query([[maybe_unused]] GstQuery* query) {
 #ifdef GSTCV_HAVE_GST_CUDA
   {

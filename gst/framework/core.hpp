@@ -71,6 +71,9 @@ class Core {
   // Do the present settings leave the image as it is?
   [[nodiscard]] bool identity(const Layout& in, const Layout& out);
 
+  // Gives controlled properties their values at a buffer's time. Before the settings are looked at.
+  void follow_controls(const GstSegment& segment, GstBuffer* buffer);
+
   // Runs the operation. Outputs are written; with none, the result is attached to `result_target` (writable).
   // Posts one element error and returns GST_FLOW_ERROR when it fails.
   [[nodiscard]] GstFlowReturn run(std::span<const PadBuffer> in, std::span<const PadBuffer> out,

@@ -22,6 +22,7 @@ struct Divider {
     std::mutex lock;  // guards outputs and flows
     std::vector<OutputRef> outputs;
     GstFlowCombiner* flows = gst_flow_combiner_new();
+    GstSegment segment{};  // undefined as long as none came
     std::optional<Layout> in;
     bool luma = false;
   } * state;
@@ -93,6 +94,9 @@ bool set_caps(Divider* self, const GstCaps* caps) {
 gboolean sink_event(GstPad*, GstObject* parent, GstEvent* event) {
   Divider* self = self_of(parent);
   switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_SEGMENT:
+      gst_event_copy_segment(event, &self->state->segment);
+      break;
     case GST_EVENT_STREAM_START:
       gst_event_unref(event);
       for (const OutputRef& o : outputs_of(self))
@@ -223,6 +227,7 @@ GstFlowReturn chain(GstPad*, GstObject* parent, GstBuffer* buffer) {
   Divider* self = self_of(parent);
   const BufferRef in(buffer);
   try {
+    self->core->follow_controls(self->state->segment, buffer);
     return divide(self, buffer);
   } catch (...) {
     self->core->post_error(current_error());

@@ -191,6 +191,8 @@ gboolean sink_event(GstBaseTransform* trans, GstEvent* event) {
 // As with caps: here the base class negotiates when one of the pads was told to. No frame is lost to such a change.
 GstFlowReturn submit_input(GstBaseTransform* trans, gboolean discont, GstBuffer* buffer) {
   Filter* self = self_of(trans);
+  self->core->follow_controls(trans->segment, buffer);
+  if (!self->core->element().rows_by_settings) return parent_class->submit_input_buffer(trans, discont, buffer);
   const BufferRef frame(buffer);
   for (;;) {
     const unsigned before = self->core->changes();
@@ -263,7 +265,7 @@ void class_init(gpointer klass, gpointer data) {
   t->transform = transform;
   t->transform_meta = transform_meta;
   t->sink_event = sink_event;
-  if (e.rows_by_settings) t->submit_input_buffer = submit_input;
+  t->submit_input_buffer = submit_input;
   t->query = query;
   t->stop = stop;
   t->passthrough_on_same_caps = FALSE;

@@ -152,7 +152,7 @@ GParamSpec* Property::make_spec() const {
     case G_TYPE_DOUBLE:
       return g_param_spec_double(n, n, b, min, max, default_number, numeric);
     case G_TYPE_ENUM:
-      return g_param_spec_enum(n, n, b, register_enum(*enumeration), static_cast<int>(default_number), flags);
+      return g_param_spec_enum(n, n, b, register_enum(*enumeration), static_cast<int>(default_number), numeric);
     case G_TYPE_STRING:
       return g_param_spec_string(n, n, b, default_text.empty() ? nullptr : default_text.c_str(), flags);
     default:

@@ -330,6 +330,7 @@ void times_and_metas(const Element& e) {
 
 // In properties.cpp.
 void test_properties(const Element& e);
+void test_controlled(const Element& e);
 void test_random_settings(const Element& e);
 void test_device_settings(const Element& e);
 
@@ -343,6 +344,7 @@ std::vector<Test> tests() {
       {"caps round trip", caps_round_trip},
       {"formats", formats},
       {"properties", test_properties},
+      {"control bindings", test_controlled},
       {"random settings", test_random_settings},
       {"backend and device", test_device_settings},
       {"end and flush", end_and_flush},

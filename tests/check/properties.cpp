@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Settings of every element: limits, refusals, and whatever combination a user may hit on.
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -207,6 +211,55 @@ void test_random_settings(const Element& e) {
         errors[0].starts_with("gst-stream-error-quark " + std::to_string(GST_STREAM_ERROR_FORMAT) + ":");
     require(clear, settings + f.name() + ": " + errors[0]);
   }
+}
+
+// A control binding sets the property before each frame: here to the default that was just changed.
+void test_controlled(const Element& e) {
+  Rig rig(e);
+  auto* object = G_OBJECT(rig.element());
+  const Formats formats = input_formats(e);
+  const auto plain = std::find_if(formats.begin(), formats.end(), [](const Format& f) { return !f.gpu_only; });
+  require(rig.set_state(GST_STATE_PLAYING), "does not start");
+  for (const Property& p : e.properties) {
+    GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(object), p.name.c_str());
+    const auto values = good_values(p);
+    const auto other =
+        std::find_if(values.begin(), values.end(), [&](double v) { return v != p.default_number && !p.rule.ok; });
+    const bool controllable = spec->flags & GST_PARAM_CONTROLLABLE;
+    require(controllable == (!values.empty() && !p.rule.ok),
+            p.name + " can be controlled, or not, against what is said");
+    if (other == values.end()) continue;
+    const Ref<GstControlSource> source(
+        static_cast<GstControlSource*>(gst_object_ref_sink(gst_interpolation_control_source_new())));
+    g_object_set(source, "mode", GST_INTERPOLATION_MODE_NONE, nullptr);
+    const bool is_enum = p.value_type == G_TYPE_ENUM;
+    double target = p.default_number;
+    if (is_enum) {  // of an enum the binding takes 0 for the first value and 1 for the last
+      const auto place = std::find(values.begin(), values.end(), target) - values.begin();
+      target = std::min(1., (static_cast<double>(place) + 0.5) / static_cast<double>(values.size() - 1));
+    }
+    gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(static_cast<GstControlSource*>(source)), 0,
+                                       target);
+    gst_util_set_object_arg(object, p.name.c_str(), text_of(p, *other).c_str());
+    if (!rig.accepts(*plain, {40, 30})) {  // refused before a frame could bring the control's value
+      gst_util_set_object_arg(object, p.name.c_str(), text_of(p, p.default_number).c_str());
+      continue;
+    }
+    require(gst_object_add_control_binding(
+                GST_OBJECT(object),
+                is_enum ? gst_direct_control_binding_new(GST_OBJECT(object), p.name.c_str(), source)
+                        : gst_direct_control_binding_new_absolute(GST_OBJECT(object), p.name.c_str(), source)),
+            p.name + " takes no control binding");
+    rig.push(*plain, {40, 30}, 1);
+    require(rig.pull().has_value(), p.name + ": no frame");
+    require(number_of(rig.element(), p) == p.default_number, p.name + " does not follow its control binding");
+    GstControlBinding* binding = gst_object_get_control_binding(GST_OBJECT(object), p.name.c_str());
+    gst_object_remove_control_binding(GST_OBJECT(object), binding);
+    gst_object_unref(binding);
+  }
+  require(rig.set_state(GST_STATE_NULL), "does not stop");
+  const auto errors = rig.errors();
+  require(errors.empty(), errors.empty() ? "" : errors[0]);
 }
 
 void test_device_settings(const Element& e) {
