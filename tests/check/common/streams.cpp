@@ -124,6 +124,32 @@ std::vector<Storage> storages(const Layout& layout) {
   return out;
 }
 
+void analyze_masked(
+    const std::string& element, const std::vector<std::string>& formats,
+    const std::function<void(GstBuffer*, const cv::Mat& image, const cv::Mat& mask, const std::string& what)>& check) {
+  if (mode() == Mode::fake) return;
+  for (const std::string& format : formats)
+    for (const char* masked : {"no mask", "a mask", "an empty mask"})
+      for (const cv::Size size :
+           {cv::Size(1, 1), cv::Size(1, 17), cv::Size(33, 7), cv::Size(317, 211), cv::Size(2100, 9)}) {
+        const Picture in = random_picture(layout_of(format, size.width, size.height), 7);
+        const bool has_mask = !g_str_equal(masked, "no mask");
+        std::vector<std::string> inputs{"sink_0"};
+        if (has_mask) inputs.emplace_back("mask");
+        Picture mask = random_picture(layout_of("GRAY8", size.width, size.height), 8);
+        mask.planes[0] = mask.planes[0] > (g_str_equal(masked, "a mask") ? 128 : 255);
+        for (const Storage storage : storages(in.layout)) {
+          Streams s(element, "", inputs);
+          s.push("sink_0", in, 0, 40, storage);
+          if (has_mask) s.push("mask", mask, 0, 40, storage);
+          const Ref<GstBuffer> b(s.pull());
+          check(b, in.planes[0], has_mask ? mask.planes[0] : cv::Mat(),
+                format + " " + std::to_string(size.width) + "x" + std::to_string(size.height) + ", " + masked);
+          require_same(s.picture(b), in, "passed on");
+        }
+      }
+}
+
 const GstStructure* result_of(GstBuffer* buffer, const std::string& kind) {
   const GstStructure* s = gst_buffer_get_opencv_cuda_result(buffer, kind.c_str(), nullptr);
   require(s, "no result of " + kind);

@@ -44,6 +44,14 @@ class Streams {
 // Kinds of memory that such a frame can be pushed in, here.
 [[nodiscard]] std::vector<Storage> storages(const Layout& layout);
 
+// Plays frames of each format, in several sizes and each kind of memory, through an analyzer with a pad "mask": without
+// a mask, with one of about half of the pixels, and with one of none. `check` gets the output frame, the image's first
+// plane, the mask (empty without one) and words for a failure. The frame itself has to come out as it went in. Does
+// nothing on the simulated device, which gives no results.
+void analyze_masked(
+    const std::string& element, const std::vector<std::string>& formats,
+    const std::function<void(GstBuffer*, const cv::Mat& image, const cv::Mat& mask, const std::string& what)>& check);
+
 // The result that an element attached; fails when there is none.
 [[nodiscard]] const GstStructure* result_of(GstBuffer* buffer, const std::string& kind);
 [[nodiscard]] int integer(const GstStructure* result, const char* field);

@@ -46,26 +46,7 @@ void check(GstBuffer* buffer, const cv::Mat& in, const cv::Mat& mask, const std:
 const std::vector<std::string> formats{"GRAY8",     "NV12",  "NV21",  "I420",  "YV12",  "8UC1", "8SC1",
                                        "GRAY16_LE", "16UC1", "16SC1", "32SC1", "32FC1", "64FC1"};
 
-void values() {
-  if (mode() == Mode::fake) return;  // the simulated device gives no results
-  for (const std::string& format : formats)
-    for (const bool masked : {false, true})
-      for (const cv::Size size :
-           {cv::Size(1, 1), cv::Size(1, 17), cv::Size(33, 7), cv::Size(317, 211), cv::Size(2100, 9)}) {
-        const Picture in = random_picture(layout_of(format, size.width, size.height), 7);
-        Picture mask = random_picture(layout_of("GRAY8", size.width, size.height), 8);
-        mask.planes[0] = mask.planes[0] > 128;
-        for (const Storage storage : storages(in.layout)) {
-          Streams s("cudaminmaxloc", "",
-                    masked ? std::vector<std::string>{"sink_0", "mask"} : std::vector<std::string>{"sink_0"});
-          s.push("sink_0", in, 0, 40, storage);
-          if (masked) s.push("mask", mask, 0, 40, storage);
-          const Ref<GstBuffer> b(s.pull());
-          check(b, in.planes[0], masked ? mask.planes[0] : cv::Mat(), format + (masked ? " masked" : ""));
-          require_same(s.picture(b), in, "passed on");
-        }
-      }
-}
+void values() { analyze_masked("cudaminmaxloc", formats, check); }
 const Extra values_test("cudaminmaxloc: values and positions", values);
 
 void empty_mask() {
