@@ -180,23 +180,7 @@ void match_directly(const Pixels& image, const std::uint32_t* words, const Templ
   job.map_height = map.height;
   job.wide_stores = reinterpret_cast<std::uintptr_t>(map.data) % 16 == 0 && map.step % 16 == 0;
   job.score = {sums, windows, method, templ_width, templ_height, image.channels, image.ignored};
-  switch (image.channels) {
-    case 1:
-      launch<1>(job, stream);
-      break;
-    case 2:
-      launch<2>(job, stream);
-      break;
-    case 3:
-      launch<3>(job, stream);
-      break;
-    case 4:
-      launch<4>(job, stream);
-      break;
-    default:
-      throw std::invalid_argument("matching: 1 to 4 channels");
-  }
-  check_launch("matching");
+  for_channels(image.channels, "matching", [&]<int CN>() { launch<CN>(job, stream); });
 }
 
 }  // namespace gstcv::kernels

@@ -2,6 +2,8 @@
 // The score of one place, from the exact sums over its window and over the template.
 #pragma once
 
+#include <stdexcept>
+
 #include "launch.hpp"
 #include "template_match.hpp"
 
@@ -14,6 +16,28 @@ struct Score {
   int width, height;  // of the template
   int channels, ignored;
 };
+
+// Launches with f.operator()<CN>() for a number of channels.
+template <class F>
+void for_channels(int channels, const char* what, F f) {
+  switch (channels) {
+    case 1:
+      f.template operator()<1>();
+      break;
+    case 2:
+      f.template operator()<2>();
+      break;
+    case 3:
+      f.template operator()<3>();
+      break;
+    case 4:
+      f.template operator()<4>();
+      break;
+    default:
+      throw std::invalid_argument("matching: 1 to 4 channels");
+  }
+  check_launch(what);
+}
 
 #ifdef __CUDACC__
 // Value of a row of running sums from column x over `count` columns.

@@ -217,28 +217,6 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-// f.operator()<CN>() for a number of channels.
-template <class F>
-void for_channels(int channels, const char* what, F f) {
-  switch (channels) {
-    case 1:
-      f.template operator()<1>();
-      break;
-    case 2:
-      f.template operator()<2>();
-      break;
-    case 3:
-      f.template operator()<3>();
-      break;
-    case 4:
-      f.template operator()<4>();
-      break;
-    default:
-      throw std::invalid_argument("matching: 1 to 4 channels");
-  }
-  check_launch(what);
-}
-
 dim3 grid_for(int width, int height) {
   return {blocks_for(width, threads), std::min(static_cast<unsigned>(height), 2048u)};
 }
