@@ -5,7 +5,6 @@
 #include <gst/cuda/gstcudaloader.h>
 #include <gst/cuda/gstcudautils.h>
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -56,7 +55,7 @@ bool is_pool_of(GstBufferPool* pool, int device) {
   if (!GST_IS_CUDA_BUFFER_POOL(pool)) return false;
   guint id = 0;
   g_object_get(GST_CUDA_BUFFER_POOL(pool)->context, "cuda-device-id", &id, nullptr);
-  return static_cast<int>(id) == std::max(device, 0);
+  return static_cast<int>(id) == device;
 }
 
 }  // namespace gstcv

@@ -138,8 +138,8 @@ bool Core::open() {
   }
   if (!problem.empty() && wanted == Backend::automatic && first_on_bus(owner_)) {
     // In both texts: of an info message gst-launch-1.0 prints only the second.
-    GST_ELEMENT_INFO(owner_, RESOURCE, NOT_FOUND, ("Running on the CPU: %s", problem.c_str()),
-                     ("Running on the CPU: %s", problem.c_str()));
+    const std::string told = "Running on the CPU: " + problem;
+    GST_ELEMENT_INFO(owner_, RESOURCE, NOT_FOUND, ("%s", told.c_str()), ("%s", told.c_str()));
   }
   operation_ = element_.make();
   changed_ = true;
