@@ -5,6 +5,7 @@
     scripts/bench-page.py FOLDER PAGE     FOLDER has results.tsv and machine.txt; pictures go beside PAGE
 """
 import collections
+import math
 import os
 import sys
 
@@ -40,9 +41,7 @@ def order(keys):
     return list(dict.fromkeys(keys))
 
 
-def kernels(rows):
-    rows = [r for r in rows if r.table == "kernels"]
-    found = {(r.what, r.input, r.size, r.by): r for r in rows}
+def kernels(rows, found):
     lines = []
     for what, kind in order((r.what, r.input) for r in rows):
         for size in order(r.size for r in rows if (r.what, r.input) == (what, kind)):
@@ -71,10 +70,8 @@ def by_who(rows, name, head):
                  [[r.what, r.size, r.by, time(r), f"{1e6 / r.us:.0f}", number(r.cpu)] for r in rows])
 
 
-def bars(rows, path):
+def bars(found, path):
     """How many times as fast as cv::cuda the own kernels are, on a logarithmic axis."""
-    import math
-    found = {(r.what, r.input, r.size, r.by): r for r in rows if r.table == "kernels"}
     size = "1920x1080"
     pairs = [(f"{k[0]} {k[1]}", found[k[:3] + ("cv::cuda",)].us / r.us) for k, r in found.items()
              if k[2:] == (size, OWN) and k[:3] + ("cv::cuda",) in found]
@@ -115,11 +112,13 @@ def main():
            "Medians; ± is half the distance between the quartiles, where that is 2 % or more. To measure on your machine: "
            "`./dev bench`.\n", table(["Machine", ""], machine)]
     if "kernels" in have:
+        of_kernels = [r for r in rows if r.table == "kernels"]
+        found = {(r.what, r.input, r.size, r.by): r for r in of_kernels}
         out.append("## Kernels\n\nTime on the GPU of one call, over images that together are larger than its caches, recorded into a CUDA "
                    "graph where the call can be. A device copy reads and writes as many bytes as the operation has to.\n")
-        if bars(rows, os.path.join(here, picture)):
+        if bars(found, os.path.join(here, picture)):
             out.append(f"![Times as fast as cv::cuda]({picture})\n")
-        out.append(kernels(rows))
+        out.append(kernels(of_kernels, found))
     if "elements" in have:
         out.append("## Elements\n\n`appsrc ! element ! fakesink` with frames of 1920x1080 that are in GPU memory already and stay there: the "
                    "longer of the host's time and the GPU's. CPU time is that of all threads of the process.\n")

@@ -3,7 +3,6 @@
 // at once, beside as many threads with a stream each.
 #include <cuda_runtime_api.h>
 
-#include <chrono>
 #include <functional>
 #include <opencv2/cudaarithm.hpp>
 #include <opencv2/cudafilters.hpp>
@@ -95,39 +94,31 @@ struct Pictures {
   std::vector<GpuMat> on_gpu;
 };
 
-// Of `count` calls in each of the threads at once, `repetitions` times, after a few to warm up. Each thread makes its
-// own `work`.
-Cost cost_of_calls(int threads, int count, int repetitions,
-                   const std::function<std::pair<std::function<void(int)>, std::function<void()>>()>& make) {
-  std::vector<double> wall;
-  double cpu = 0;
-  const double all = static_cast<double>(count) * threads;
-  std::vector<std::pair<std::function<void(int)>, std::function<void()>>> works;
+// Does so many frames and waits for them.
+using Work = std::function<void(int frames)>;
+
+// Of `count` frames in each of the threads at once, `repetitions` times, after a few to warm up. Each thread has its
+// own Work.
+Cost cost_of_work(int threads, int count, int repetitions, const std::function<Work()>& make) {
+  Meter meter;
+  std::vector<Work> works;
   for (int t = 0; t < threads; t++) works.push_back(make());
   for (int i = -1; i < repetitions; i++) {
-    const double cpu_before = cpu_microseconds();
-    const auto start = std::chrono::steady_clock::now();
+    meter.start();
     std::vector<std::thread> running;
-    for (auto& [call, finish] : works)
-      running.emplace_back([&call = call, &finish = finish, n = i < 0 ? std::min(count, 20) : count] {
-        for (int k = 0; k < n; k++) call(k);
-        finish();
-      });
+    for (const Work& work : works) running.emplace_back(work, i < 0 ? std::min(count, 20) : count);
     for (std::thread& t : running) t.join();
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-    if (i < 0) continue;
-    wall.push_back(took.count() / all);
-    cpu += (cpu_microseconds() - cpu_before) / all;
+    if (i >= 0) meter.stop(static_cast<double>(count) * threads);
   }
-  return {time_from(wall), cpu / repetitions};
+  return meter.cost();
 }
 
 Cost cost_of_cuda_loops(int threads, int count, int repetitions, const Pictures& pictures) {
-  return cost_of_calls(threads, count, repetitions, [&] {
-    const auto loop = std::make_shared<CudaLoop>();
-    return std::pair<std::function<void(int)>, std::function<void()>>(
-        [loop, &pictures](int i) { loop->run(pictures.on_gpu[static_cast<std::size_t>(i) % pictures.on_gpu.size()]); },
-        [loop] { loop->finish(); });
+  return cost_of_work(threads, count, repetitions, [&] {
+    return [loop = std::make_shared<CudaLoop>(), &images = pictures.on_gpu](int frames) {
+      for (int i = 0; i < frames; i++) loop->run(images[static_cast<std::size_t>(i) % images.size()]);
+      loop->finish();
+    };
   });
 }
 
@@ -140,18 +131,19 @@ void measure_chain(cv::Size size) {
     pipeline.push_back(std::make_unique<FilledPipeline>(line, layout, storage));
     return cost_of(pipeline, frames_of(layout, storage, cold), count, 5);
   };
-  const auto mat = [&](int i) { return pictures.mats[static_cast<std::size_t>(i) % pictures.mats.size()]; };
   row("elements", elements_cost(elements, Storage::device, 2000));
   row("cv::cuda, one stream", cost_of_cuda_loops(1, 2000, 5, pictures));
   row("elements, from and to system memory", elements_cost(elements + " ! video/x-raw", Storage::plain, 500));
-  const auto upload = std::make_shared<UploadEachStep>();
-  const auto nothing = [] {};
-  row("cv::cuda, an upload and a download for each step", cost_of_calls(1, 100, 5, [&] {
-        return std::pair<std::function<void(int)>, std::function<void()>>([&](int i) { upload->run(mat(i)); }, nothing);
-      }));
-  row("cv, all cores", cost_of_calls(1, 100, 5, [&] {
-        return std::pair<std::function<void(int)>, std::function<void()>>([&](int i) { run_on_cpu(mat(i)); }, nothing);
-      }));
+  const auto on_mats = [&](const std::function<void(const cv::Mat&)>& work) {
+    return cost_of_work(1, 100, 5, [&] {
+      return [&](int frames) {
+        for (int i = 0; i < frames; i++) work(pictures.mats[static_cast<std::size_t>(i) % pictures.mats.size()]);
+      };
+    });
+  };
+  UploadEachStep upload;
+  row("cv::cuda, an upload and a download for each step", on_mats([&](const cv::Mat& bgr) { upload.run(bgr); }));
+  row("cv, all cores", on_mats(run_on_cpu));
 }
 
 void measure_many() {

@@ -4,7 +4,7 @@
 // device's caches.
 #include <cstdint>
 
-#include "bench.hpp"
+#include "ring.hpp"
 #include "src/kernels/color.hpp"
 
 using namespace gstcv::bench;
@@ -50,11 +50,8 @@ void measure(cudaStream_t stream, std::uint8_t* memory, const Format& in, const 
   });
   // A luma plane alone is read where chroma does not matter.
   const std::size_t unread = from_yuv && out.layout == ColorLayout::gray8 ? w * h / 2 : 0;
-  const std::size_t counted = moved - unread, half = counted / 2;
-  const Time copy = time_of(stream, count, [&](int i) {
-    std::uint8_t* at = memory + static_cast<std::size_t>(i) * pair;
-    must(cudaMemcpyAsync(at + half, at, half, cudaMemcpyDeviceToDevice, stream));
-  });
+  const std::size_t counted = moved - unread;
+  const Time copy = time_of_copy(counted, stream);
   const std::string what = std::string("to ") + out.name;
   tell({"kernels", what, in.name, {width, height}, "own kernel", time, static_cast<double>(counted)});
   tell({"kernels", what, in.name, {width, height}, "device copy", copy, static_cast<double>(counted)});

@@ -4,7 +4,6 @@
 #include <cuda_runtime_api.h>
 #include <sys/resource.h>
 
-#include <chrono>
 #include <opencv2/imgproc.hpp>
 
 #include "tests/check/common/harness.hpp"
@@ -73,31 +72,41 @@ void FilledPipeline::wait() {
   }
 }
 
+namespace {
+// That the process's threads ran on a CPU.
 double cpu_microseconds() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   const auto us = [](const timeval& t) { return 1e6 * static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec); };
   return us(usage.ru_utime) + us(usage.ru_stime);
 }
+}  // namespace
+
+void Meter::start() {
+  cpu_before_ = cpu_microseconds();
+  start_ = std::chrono::steady_clock::now();
+}
+
+void Meter::stop(double frames) {
+  const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start_;
+  wall_.push_back(took.count() / frames);
+  cpu_ += (cpu_microseconds() - cpu_before_) / frames;
+}
+
+Cost Meter::cost() const { return {time_from(wall_), cpu_ / static_cast<double>(wall_.size())}; }
 
 Cost cost_of(const std::vector<std::unique_ptr<FilledPipeline>>& pipelines, const Frames& frames, int count,
              int repetitions) {
-  std::vector<double> wall;
-  double cpu = 0;
-  const double all = static_cast<double>(count) * static_cast<double>(pipelines.size());
+  Meter meter;
   for (int i = -1; i < repetitions; i++) {  // the first round makes plans, pools and scratch
     for (const auto& p : pipelines) p->fill(frames, i < 0 ? std::min(count, 100) : count);
-    const double cpu_before = cpu_microseconds();
-    const auto start = std::chrono::steady_clock::now();
+    meter.start();
     for (const auto& p : pipelines) p->play();
     for (const auto& p : pipelines) p->wait();
     cudaDeviceSynchronize();
-    const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - start;
-    if (i < 0) continue;
-    wall.push_back(took.count() / all);
-    cpu += (cpu_microseconds() - cpu_before) / all;
+    if (i >= 0) meter.stop(static_cast<double>(count) * static_cast<double>(pipelines.size()));
   }
-  return {time_from(wall), cpu / repetitions};
+  return meter.cost();
 }
 
 }  // namespace gstcv::bench

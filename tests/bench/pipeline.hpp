@@ -2,6 +2,7 @@
 // Pipelines that are filled with frames before they play, so that nothing but the elements is measured.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "result.hpp"
@@ -39,11 +40,21 @@ struct Cost {
   Time wall;      // until all frames were through, divided by their number
   double cpu_us;  // of all threads of the process, a frame
 };
+// Measures repetitions, each from start() to stop().
+class Meter {
+ public:
+  void start();
+  void stop(double frames);
+  [[nodiscard]] Cost cost() const;
+
+ private:
+  std::vector<double> wall_;
+  double cpu_ = 0, cpu_before_ = 0;
+  std::chrono::steady_clock::time_point start_;
+};
+
 // Of `count` frames through each of the pipelines, all at once; after a round to warm up, `repetitions` times.
 [[nodiscard]] Cost cost_of(const std::vector<std::unique_ptr<FilledPipeline>>& pipelines, const Frames& frames,
                            int count, int repetitions);
-
-// Microseconds since the process began that its threads ran on a CPU.
-[[nodiscard]] double cpu_microseconds();
 
 }  // namespace gstcv::bench

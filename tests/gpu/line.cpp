@@ -65,6 +65,11 @@ void Line::source_caps(GstCaps* caps) {
   gst_caps_unref(caps);
 }
 
+void Line::pause() {
+  gst_element_set_state(pipeline_, GST_STATE_PAUSED);
+  if (gst_element_get_state(pipeline_, nullptr, nullptr, patience) != GST_STATE_CHANGE_SUCCESS) fail("cannot start");
+}
+
 void Line::play() {
   frames_ = 0;
   gst_bus_set_flushing(bus_, TRUE);

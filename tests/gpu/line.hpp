@@ -26,6 +26,7 @@ class Line {
   [[nodiscard]] std::string caps_of_pad(const std::string& element, const char* pad) const;
   void source_caps(GstCaps* caps);  // transfer full
 
+  void pause();  // waits until the first frames are at the sinks
   void play();
   void stop();
   // Takes the buffer; gives it the next timestamp at 30 frames a second.
