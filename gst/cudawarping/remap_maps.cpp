@@ -123,12 +123,21 @@ cv::FileStorage parse(const std::string& path, const std::string& text) {
   refuse(path, "cv::FileStorage cannot read the file");
 }
 
+// cv::FileStorage throws for a name where a document of the file is a list or a single value.
+cv::FileNode member_of(const std::string& path, const cv::FileStorage& storage, const std::string& name) {
+  try {
+    return storage[name];
+  } catch (const cv::Exception&) {
+    refuse(path, "there is no " + name + ": the file's top level must be a map of names, not a list or a single value");
+  }
+}
+
 int integer_of(const cv::FileNode& node) { return node.isInt() ? static_cast<int>(node) : 0; }
 
 // A matrix of floats, no larger than `most`. cv::FileStorage allocates what `rows` and `cols` say before it looks for
 // the numbers, so they are counted first.
 cv::Mat matrix_of(const std::string& path, const cv::FileStorage& storage, const std::string& name, cv::Size most) {
-  const cv::FileNode node = storage[name];
+  const cv::FileNode node = member_of(path, storage, name);
   if (!node.isMap()) refuse(path, "there is no matrix " + name);
   const int rows = integer_of(node["rows"]), cols = integer_of(node["cols"]);
   const cv::FileNode type = node["dt"];
@@ -165,7 +174,7 @@ Calibration calibration_of(const std::string& path, cv::Size frame) {
   const cv::FileStorage storage = parse(path, read_file(path));
   Calibration c{matrix_of(path, storage, "camera_matrix", {3, 3}),
                 matrix_of(path, storage, "distortion_coefficients", {14, 14}),
-                integer_of(storage["fisheye_model"]) != 0};
+                integer_of(member_of(path, storage, "fisheye_model")) != 0};
   c.camera.convertTo(c.camera, CV_64F);
   c.distortion.convertTo(c.distortion, CV_64F);
   const auto count = c.distortion.total();
@@ -177,7 +186,8 @@ Calibration calibration_of(const std::string& path, cv::Size frame) {
   if (!cv::checkRange(c.camera) || !cv::checkRange(c.distortion) || c.camera.at<double>(0, 0) <= 0 ||
       c.camera.at<double>(1, 1) <= 0)
     refuse(path, "the focal lengths in camera_matrix must be above 0, and all numbers finite");
-  const cv::Size size(integer_of(storage["image_width"]), integer_of(storage["image_height"]));
+  const cv::Size size(integer_of(member_of(path, storage, "image_width")),
+                      integer_of(member_of(path, storage, "image_height")));
   if (size.width > 0 && size.height > 0) {
     // The same part of the scene in more or fewer pixels; places are those of pixel centres.
     const double scale[] = {static_cast<double>(frame.width) / size.width,

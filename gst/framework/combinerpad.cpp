@@ -101,7 +101,10 @@ Times times_of(CombinerPad* pad, GstBuffer* buffer) {
   Times t;
   GST_OBJECT_LOCK(pad);
   const GstSegment& segment = base(pad)->segment;
-  if (segment.format == GST_FORMAT_TIME && GST_BUFFER_PTS_IS_VALID(buffer)) {
+  // Backwards, running time counts from the segment's end; without one there is none.
+  const bool endless =
+      segment.rate < 0 && segment.stop == GST_CLOCK_TIME_NONE && segment.duration == GST_CLOCK_TIME_NONE;
+  if (segment.format == GST_FORMAT_TIME && !endless && GST_BUFFER_PTS_IS_VALID(buffer)) {
     // Clipped to the segment: a frame that starts before it is shown from the segment's start on.
     guint64 start = GST_BUFFER_PTS(buffer);
     const guint64 end =

@@ -319,6 +319,9 @@ void bad_files() {
       {"no map at all", "cv::FileStorage"},
       {start + "ymap: 1\n", "no matrix xmap"},
       {start + "xmap: 1\n", "no matrix xmap"},
+      {start + "- 1\n- 2\n", "top level"},
+      {start + "a: 1\n...\n---\n- 1\n", "top level"},
+      {"[1, 2]", "cv::FileStorage"},
       {start + "xmap: " + matrix + "30000\n   cols: 30000\n   dt: f\n   data: [ 1., 2. ]\n", "do not fit"},
       {start + "xmap: " + matrix + "-1\n   cols: 2\n   dt: f\n   data: [ 1., 2. ]\n", "do not fit"},
       {start + "xmap: " + matrix + "1\n   cols: 2\n   dt: \"2f\"\n   data: [ 1., 2. ]\n", "floats"},
@@ -352,6 +355,8 @@ void bad_files() {
   bad_camera("must be 4 numbers");
   require_error("calibration-location=" + folder().write("map-only.yml", stored(map, ".yml")), GST_LIBRARY_ERROR,
                 GST_LIBRARY_ERROR_SETTINGS, "no matrix camera_matrix");
+  require_error("calibration-location=" + folder().write("list.yml", start + "- 1\n- 2\n"), GST_LIBRARY_ERROR,
+                GST_LIBRARY_ERROR_SETTINGS, "top level");
   for (const char* property : {"map-location", "calibration-location"})
     for (const std::string& path : {folder().file("missing"), folder().file(""), std::string("/dev/zero")})
       require_error(std::string(property) + "=" + path, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND,
